@@ -1,5 +1,5 @@
-// A program of somebody's own, and its own library. Calls one of that one's functions ten times, the
-// other never, unless there is an argument. Ends by a signal if that is "abort".
+// A user's own program with its own library. Calls one function of the library ten times, and
+// the other only if there is an argument. Ends by a signal if the argument is "abort".
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A library of somebody's own: without a soname, in no package, and with names to look for.
+// A user's own library: without a soname, in no package, and with names that tests search for.
 
 __attribute__((visibility("default"))) int canaryown_work(int value) { return value + 1; }
 

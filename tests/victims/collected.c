@@ -1,12 +1,12 @@
-// A program whose collector finds what is in use by looking at stacks and registers. Keeps objects
-// in one register alone while it calls; prints how many were taken for garbage.
+// A program whose garbage collector finds live objects by scanning stacks and registers. Keeps
+// objects in a single register during calls; prints how many were collected by mistake.
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-// The Boehm collector's, whose headers are not needed for more.
+// From the Boehm collector, whose headers are not needed otherwise.
 void GC_init(void);
 void* GC_malloc(size_t bytes);
 void GC_gcollect(void);
@@ -14,7 +14,7 @@ void GC_register_finalizer(void* object, void (*function)(void*, void*), void* d
                            void (**old_function)(void*, void*), void** old_data);
 int GC_invoke_finalizers(void);
 
-static uintptr_t held;  // the complement of what is in use
+static uintptr_t held;  // the complement of the live address
 static int collected;
 
 static void OnCollected(void* object, void* data) {
@@ -22,7 +22,7 @@ static void OnCollected(void* object, void* data) {
   if (~(uintptr_t)object == held) ++collected;
 }
 
-// An object of which only the complement of its address is left.
+// An object whose address is kept only as its complement.
 __attribute__((noinline)) static uintptr_t MakeHidden(void) {
   void* const object = GC_malloc(64);
   GC_register_finalizer(object, OnCollected, NULL, NULL, NULL);
@@ -34,7 +34,7 @@ __attribute__((noinline)) static void CleanStack(void) {
   for (size_t i = 0; i < sizeof stack; ++i) stack[i] = 0;
 }
 
-// Collects while rbx alone has the address.
+// Collects while the address is only in rbx.
 __attribute__((noinline)) static void CollectHolding(uintptr_t hidden, uintptr_t mask) {
   __asm__ volatile(
       "movq %0, %%rbx\n\tnotq %%rbx\n\tandq %1, %%rbx\n\t"

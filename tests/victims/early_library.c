@@ -1,4 +1,4 @@
-// Its constructor brings another library, before that of any preloaded one runs.
+// Its constructor loads another library, before the constructors of preloaded libraries run.
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// The Python interpreter as programs embed it: all their calls to it go through jump slots. Beside
-// the usual interpreter there is `call_in_measured_call`, which scripts call through ctypes.
+// The Python interpreter as programs embed it: all their calls to it use jump slots. In addition
+// to the usual interpreter it has `call_in_measured_call`, which scripts call through ctypes.
 
 #include "tests/victims/victim_library.h"
 

@@ -1,4 +1,4 @@
-// Programs that treat their process in ways a library inside must bear; one a run, as in victim.cc.
+// Programs that treat their process in ways that a preloaded library must survive; one per run.
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -24,7 +24,7 @@ extern char** environ;
 
 namespace {
 
-int ManyThreads() {  // more at once than the run file has slots
+int ManyThreads() {  // more concurrent ones than the run file has slots
   constexpr int kThreads = 320;
   static pthread_barrier_t all_there;
   pthread_barrier_init(&all_there, nullptr, kThreads);
@@ -46,7 +46,7 @@ int ManyThreads() {  // more at once than the run file has slots
   return 0;
 }
 
-// A fibre enters a measured call on one thread, comes back and throws on another.
+// A fibre enters a measured call on one thread, returns and throws on another.
 ucontext_t fibre;
 ucontext_t back;
 int fibre_result;
@@ -90,7 +90,7 @@ int Migrate() {
   return 0;
 }
 
-int Seccomp() {  // nothing but read, write and exit from here on
+int Seccomp() {  // only read, write and exit from here on
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 1;
   for (int i = 0; i < 1000; ++i) victim_noop();
   for (int i = 0; i < 1000; ++i) {
@@ -119,7 +119,7 @@ int CloseAll() {
   return 0;
 }
 
-int Descriptors() {  // how many this program may open, and which
+int Descriptors() {  // how many descriptors this program may open, and which
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
   int last = -1;
@@ -134,7 +134,7 @@ int Descriptors() {  // how many this program may open, and which
   return 0;
 }
 
-int Memory() {  // how much this program may allocate, in steps of 4 MiB
+int Memory() {  // how much memory this program may allocate, in steps of 4 MiB
   int steps = 0;
   while (steps < 64 && malloc(4 << 20) != nullptr) ++steps;
   victim_noop();
@@ -219,7 +219,7 @@ int Abort() {
   return 0;
 }
 
-int HighRate() {  // signals on a stack of their own, aimed at a thread in measured calls
+int HighRate() {  // signals on a separate stack, aimed at a thread in measured calls
   static volatile sig_atomic_t seen;
   static char alternate[65536];
   const stack_t stack = {alternate, 0, sizeof alternate};
@@ -246,7 +246,7 @@ int HighRate() {  // signals on a stack of their own, aimed at a thread in measu
     return nullptr;
   };
   if (pthread_create(&sender, nullptr, send, nullptr) != 0) return 1;
-  // Each signal may wait for a turn of both threads on a busy machine.
+  // Each signal may wait until both threads have had a turn on a busy machine.
   constexpr long long kMostRounds = 100'000'000'000;
   for (long long round = 0; seen < 500; ++round) {
     if (round == kMostRounds) return 3;

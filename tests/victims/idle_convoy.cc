@@ -1,14 +1,14 @@
-// Threads that wait for a lock whose holder sleeps, so that why a CPU is idle is known: to-idle is
-// at WaitForLock, and who goes on then comes from HoldAndSleep.
+// Threads that wait for a lock whose holder sleeps, so that the reason for idle CPUs is known: CPUs
+// go idle at WaitForLock, and the thread that runs next comes from HoldAndSleep.
 //
-// All are on one CPU, the first that is allowed or the one that is named, so that each time the
-// last to go is one who waits: none does before the holder sleeps, however busy the machine is.
-// With --spread they run where the kernel likes, and no more can be said of it.
+// All run on one CPU, the first permitted one or the named one, so that the last thread to leave it
+// is always a waiting one: none waits before the holder sleeps, however busy the machine is.
+// With --spread the kernel chooses CPUs, and no more is guaranteed.
 //
 // usage: idle_convoy [--rounds N] [--hold-us N] [--pause-us N] [--threads N] [--cpu N] [--spread]
 //                    [--fixed]
-// Lasts rounds * (hold + pause). --fixed: the holder does not sleep. It says "cpu N" at first, and
-// "rounds N interrupted N" at last: how many of its system calls ended with EINTR.
+// Lasts rounds * (hold + pause). --fixed: the holder does not sleep. It first prints "cpu N", and
+// finally "rounds N interrupted N": how many of its system calls ended with EINTR.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,7 +43,7 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 std::vector<sem_t> starts;
 sem_t finished;
 volatile long work_sum = 0;
-long interrupted = 0;  // under the lock, or the holder's
+long interrupted = 0;  // guarded by the lock, or the holder's
 
 long Await(sem_t& semaphore) {
   long interruptions = 0;
@@ -51,8 +51,8 @@ long Await(sem_t& semaphore) {
   return interruptions;
 }
 
-// Until the thread that holds the lock, the process's first one, has no need of the CPU. Who is
-// SCHED_BATCH takes it from nobody.
+// Waits until the thread that holds the lock, the process's first one, does not need the CPU. A
+// waiter with SCHED_BATCH takes it from no other thread.
 class Holder {
  public:
   Holder()
@@ -79,7 +79,7 @@ void Work() {
   for (int i = 0; i < 10'000; ++i) work_sum = work_sum + i;
 }
 
-// Inside of those who call it: they call the C library.
+// Inlined into its callers, so that they call the C library themselves.
 __attribute__((always_inline)) inline void Sleep(long microseconds) {
   const timespec span{.tv_sec = microseconds / 1'000'000,
                       .tv_nsec = microseconds % 1'000'000 * 1'000};
@@ -115,7 +115,7 @@ bool Parse(int count, char** arguments, Options& options) {
   return options.threads > 0;
 }
 
-// On one CPU alone, of those that are allowed; threads that are begun later are, too.
+// Restricts this thread, and those started later, to one of the permitted CPUs.
 bool StayOnOneCpu(long cpu) {
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return false;

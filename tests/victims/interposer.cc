@@ -1,5 +1,5 @@
-// A library to be preloaded beside ours: it stands in front of functions of libc and of the victim
-// library, counts calls and passes them on. Says how many at the end.
+// A library preloaded in addition to ours: it precedes functions of libc and of the victim library,
+// counts calls and forwards them. Prints the number at the end.
 
 #include <dlfcn.h>
 #include <stdio.h>

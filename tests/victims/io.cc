@@ -1,4 +1,4 @@
-// Programs that move known numbers of bytes through the victim library; one a run, as in victim.cc.
+// Programs that move known numbers of bytes through the victim library; one per run.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ struct Place {
 
 using Move = int64_t (*)(int fd, void* to, uint64_t bytes);
 
-// Each function on everything that it works with, three times.
+// Each function on every kind of descriptor that it supports, three times.
 void Read(const char* name, Move move, const Place& place, bool socket_only) {
   for (int round = 0; round < 3; ++round) {
     Fill(place.sockets.out, kBytes);
@@ -86,7 +86,7 @@ void Write(const char* name, Move move, const Place& place, bool socket_only) {
     printf("%s %ld\n", name, static_cast<long>(moved));
   }
 }
-// Two datagrams a call.
+// Two datagrams per call.
 void ReceiveMany(const Place& place) {
   const Pair datagrams = NewSockets(SOCK_DGRAM);
   for (int round = 0; round < 3; ++round) {
@@ -153,9 +153,9 @@ void Show(int64_t moved) {
   errno = 0;
 }
 
-int Partial() {  // less than asked for, nothing, and failures
+int Partial() {  // short transfers, none, and failures
   const Place place;
-  Show(victim_io_pread(place.file, buffer, 3 * kBytes));  // 1,000 are there
+  Show(victim_io_pread(place.file, buffer, 3 * kBytes));  // 1,000 are available
   lseek(place.file, 0, SEEK_END);
   Show(victim_io_read(place.file, buffer, kBytes));  // end of file
   Show(victim_io_read(-1, buffer, kBytes));
@@ -165,14 +165,14 @@ int Partial() {  // less than asked for, nothing, and failures
   Show(victim_io_recv(place.file, buffer, kBytes));
   Show(victim_io_sendfile(place.pipe.in, place.sockets.out, kBytes));
   Fill(place.sockets.out, kBytes / 2);
-  Show(victim_io_recv(place.sockets.in, buffer, kBytes));  // 500 are there
+  Show(victim_io_recv(place.sockets.in, buffer, kBytes));  // 500 are available
   fcntl(place.sockets.in, F_SETFL, O_NONBLOCK);
   Show(victim_io_recv(place.sockets.in, buffer, kBytes));
   const Pair datagrams = NewSockets(SOCK_DGRAM);
   for (int i = 0; i < 3; ++i) Fill(datagrams.out, kBytes);
   Show(victim_io_receive(datagrams.in, buffer, kBytes, MSG_PEEK));  // stays
   Show(victim_io_receive(datagrams.in, buffer, kBytes, 0));         // 1,000
-  Show(victim_io_receive(datagrams.in, buffer, 10, MSG_TRUNC));     // says 1,000, gives 10
+  Show(victim_io_receive(datagrams.in, buffer, 10, MSG_TRUNC));     // returns 1,000, stores 10
   Show(victim_io_receive(datagrams.in, buffer, 10, 0));             // 10
   close(place.sockets.in);
   Show(victim_io_send(place.sockets.out, buffer, kBytes));
@@ -196,10 +196,10 @@ void* ReadForEver(void*) {
   return nullptr;
 }
 
-// Until the kernel says that the thread sleeps: all that it can sleep in is the read. False if it
-// does not.
+// Waits until the kernel reports that the thread sleeps: it can only sleep in the read. Returns
+// false if it does not.
 bool WaitUntilBlocked() {
-  constexpr int kMostLooks = 1'000'000;  // of some microseconds each
+  constexpr int kMostLooks = 1'000'000;  // some microseconds each
   sem_wait(&reader_is_there);
   const std::string path = "/proc/self/task/" + std::to_string(reader) + "/stat";
   for (int look = 0; look < kMostLooks; ++look, sched_yield()) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// Part of the victim library: for every function of libc that moves bytes one that calls it once.
+// Part of the victim library: for every function of libc that moves bytes, one that calls it once.
 
 #include <stdint.h>
 
 #include "tests/victims/victim_library.h"
 
-// X(name) for those that read from any descriptor, from files only, from sockets only; that write
-// likewise; and that move from one descriptor to another.
+// X(name) for functions that read from any descriptor, from files only, from sockets only; that
+// write likewise; and that move from one descriptor to another.
 #define VICTIM_IO_READ(X) X(read) X(readv) X(__read_chk)
 #define VICTIM_IO_READ_FILE(X) \
   X(pread) X(pread64) X(preadv) X(preadv64) X(preadv2) X(preadv64v2) X(__pread_chk) X(__pread64_chk)
@@ -19,9 +19,9 @@
 #define VICTIM_IO_SEND(X) X(send) X(sendto) X(sendmsg) X(sendmmsg)
 #define VICTIM_IO_MOVE(X) X(sendfile) X(sendfile64) X(copy_file_range) X(splice)
 
-// Moves up to `bytes` from the descriptor to `buffer` or back; positions are 0. Returns what the
-// function of libc returned, except for recvmmsg and sendmmsg: they move `bytes` as two messages of
-// half the size, and the result is what these were together.
+// Moves up to `bytes` from the descriptor to `buffer` or back, at position 0. Returns the result of
+// the libc function, except for recvmmsg and sendmmsg: they move `bytes` as two messages of half
+// the size, and the result is their sum.
 #define VICTIM_IO_DECLARE(name) \
   VICTIM_API int64_t victim_io_##name(int fd, void* buffer, uint64_t bytes);
 VICTIM_IO_READ(VICTIM_IO_DECLARE)

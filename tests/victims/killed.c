@@ -1,5 +1,5 @@
-// Calls until it is killed, and counts each call in a file that it shares with its test: before it
-// is made, and when it is over.
+// Calls until it is killed, and counts each call in a file that it shares with its test: before
+// and after the call.
 
 #include <fcntl.h>
 #include <stdint.h>

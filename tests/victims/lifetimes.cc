@@ -1,4 +1,4 @@
-// Programs in which threads, libraries, processes and frames come and go; one a run, as in
+// Programs in which threads, libraries, processes and frames come and go; one per run, like
 // victim.cc.
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 int main(int argc, char** argv);
 
-// A debugger walks through the one measured call of this function; here is the middle of it.
+// A debugger steps through the one measured call of this function; this is the middle of it.
 extern "C" __attribute__((noinline)) void debugger_is_inside() { __asm__ volatile(""); }
 extern "C" __attribute__((noinline)) void debugger_walks() {
   victim_call_back([](void*) { debugger_is_inside(); }, nullptr);
@@ -77,7 +77,7 @@ void* CallOften(void*) {
   return nullptr;
 }
 
-int ForkInThreads() {  // while four threads are in measured calls
+int ForkInThreads() {  // while four threads are inside measured calls
   pthread_t threads[4];
   pthread_barrier_init(&round_begins, nullptr, 5);
   for (pthread_t& thread : threads) {
@@ -119,7 +119,7 @@ struct CallsAtTheEnd {
 };
 thread_local CallsAtTheEnd at_the_end;
 
-int ThreadEnds() {  // destructors that run when the thread is all but gone
+int ThreadEnds() {  // destructors that run when the thread has nearly ended
   pthread_key_create(&key, [](void* left) {
     victim_noop();
     const auto rounds = reinterpret_cast<intptr_t>(left);
@@ -195,7 +195,7 @@ int SignalJumps() {  // a handler leaves measured calls, and itself, by siglongj
         victim_spin(20);
         victim_call_back([](void*) { victim_noop(); }, nullptr);
       }
-      return 1;  // the timer's signal has not come
+      return 1;  // the timer's signal has not arrived
     }
     jumps = jumps + 1;
   }

@@ -1,4 +1,4 @@
-// Calls a function with a usual name, and one whose name is too long to be measured.
+// Calls a function with an ordinary name, and one whose name is too long to be measured.
 #include "tests/victims/long_named_library.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
-// A library whose function has a name that others like it use too, and that calls it as any library
-// calls what it exports: through a slot. Built several times, each with its own NAMESAKE_VALUE.
+// A library whose function shares its name with those of similar libraries, and calls it as other
+// libraries do: through a slot. Built several times, each with its own NAMESAKE_VALUE.
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Calls the twelve functions of nestings_library.h in ways that are drawn from a seed, and prints
+// Calls the twelve functions of nestings_library.h in patterns drawn from a seed, and prints
 // how often each was called and which were on a stack together: "call K N" and "pair OUTER INNER".
 
 #include "tests/victims/nestings_library.h"
@@ -17,7 +17,7 @@
 
 namespace {
 
-// Through the program's slots: a pointer to a function goes past them.
+// Uses the program's slots, which a function pointer would bypass.
 void Call(unsigned function, NestBody body, void* argument) {
   switch (function) {
 #define NEST_CASE(k)          \
@@ -31,10 +31,10 @@ void Call(unsigned function, NestBody body, void* argument) {
   }
 }
 
-// What a body does next: up to two more calls, or what leaves all of them.
+// The next action of a body: up to two more calls, or an exit from all of them.
 struct Walk {
   std::minstd_rand random;
-  unsigned functions = kNestFunctions;  // that are drawn from
+  unsigned functions = kNestFunctions;  // the number to draw from
   unsigned levels = 6;
   bool throws = false;
   bool jumps = false;
@@ -67,7 +67,7 @@ void Body(void* argument) {
   ++walk.levels;
 }
 
-// From one frame, so that a call after a jump is where the ones were that were left.
+// From one frame, so that a call after a jump has the address of the abandoned calls.
 __attribute__((noinline)) void Trees(Walk walk, unsigned count) {
   jmp_buf back;
   walk.back = &back;
@@ -122,7 +122,7 @@ int Threads(unsigned seed) {
   return 0;
 }
 
-// Each level is the same function; deeper than there are records.
+// Each level is the same function; deeper than the number of records.
 void Down(void* argument) {
   auto& left = *static_cast<unsigned*>(argument);
   if (left-- > 0) nest_2(Down, argument);
@@ -151,7 +151,7 @@ int Sort(unsigned seed) {
   return 0;
 }
 
-// A calls C, B calls nobody; and allocates what its name says in thousands of bytes.
+// A (nest_0) calls C (nest_2), B (nest_1) calls no function; each of them allocates.
 void Allocate(void* bytes) {
   void* const made = malloc(reinterpret_cast<uintptr_t>(bytes));
   __asm__ volatile("" : : "r"(made) : "memory");
@@ -209,7 +209,7 @@ int Killed(unsigned seed) {
   return 0;
 }
 
-// All alive at once, or one after the other.
+// All alive at the same time, or one after the other.
 int ManyThreads(unsigned count) {
   pthread_barrier_t all;
   pthread_barrier_init(&all, nullptr, count);
@@ -235,7 +235,7 @@ int ThreadsInTurn(unsigned count) {
 
 const char* own_path;
 
-// A child of each kind that executes this program again.
+// For each kind, a child that executes this program again.
 int Family(unsigned seed) {
   char number[16];
   snprintf(number, sizeof number, "%u", seed);
@@ -251,8 +251,8 @@ int Family(unsigned seed) {
   return Tree(seed);
 }
 
-// Something else in each run: the seed is how often it ran, which a file in that directory counts.
-// What it did, and the plan that it was run by, are left beside it.
+// Differs in each run: the seed is the number of runs so far, counted in a file of that directory.
+// Its output and its plan are copied to that directory.
 void CopyFile(const char* from, const char* to) {
   FILE* const read = fopen(from, "r");
   FILE* const write = fopen(to, "w");

@@ -9,7 +9,7 @@ thread_local unsigned depth;
 uint64_t calls[kNestFunctions];
 bool pairs[kNestFunctions][kNestFunctions];
 
-// Leaves its function however that is left, but for jumps.
+// Leaves its function on every exit except jumps.
 class OnStack {
  public:
   explicit OnStack(unsigned function) {

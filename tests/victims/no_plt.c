@@ -1,5 +1,5 @@
-// Calls each function of its library in a way of its own, and prints whether every address that it
-// sees is the one that dlsym gives. With an argument: calls a library that dlopen brings.
+// Calls each function of its library in a different way, and prints whether every address that it
+// obtains is the one from dlsym. With an argument: calls a library loaded by dlopen.
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that no_plt.c calls, each returning its argument plus a number of its own.
+// Functions that no_plt.c calls; each returns its argument plus a different number.
 
 #ifdef __cplusplus
 extern "C" {

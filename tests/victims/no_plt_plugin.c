@@ -1,4 +1,4 @@
-// Brought by dlopen, and built without a PLT.
+// Loaded by dlopen, and built without a PLT.
 
 #include "tests/victims/no_plt_library.h"
 

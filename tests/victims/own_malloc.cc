@@ -1,5 +1,5 @@
-// A program with an allocator of its own, as many large programs have: all libraries in the process
-// must go on using it, and nothing may reach libc's.
+// A program with its own allocator, like many large programs: all libraries in the process must
+// keep using it, and no allocation may reach libc's.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ alignas(16) char arena[16 << 20];
 size_t used;
 size_t allocations;
 size_t frees;
-size_t foreign;  // freed, but not from here
+size_t foreign;  // freed, but not allocated here
 
 size_t& SizeOf(void* block) { return *reinterpret_cast<size_t*>(static_cast<char*>(block) - 16); }
 

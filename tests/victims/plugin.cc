@@ -1,4 +1,4 @@
-// A library that lifetimes.cc loads and unloads while its calls, and those to it, are measured.
+// A library that lifetimes.cc loads and unloads while calls to and from it are measured.
 
 #include <stdlib.h>
 #include <string.h>

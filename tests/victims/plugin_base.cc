@@ -1,4 +1,4 @@
-// What the plugin is linked with: it comes and goes with it.
+// A library that the plugin is linked with: loaded and unloaded with it.
 
 #include <stdlib.h>
 

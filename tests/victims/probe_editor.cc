@@ -1,12 +1,12 @@
-// A small editor as probe points see it: it opens an index, loads plugins and saves a draft, all at
-// once, on threads that hand their events to each other. Which steps it has is always the same; how
-// long they take is not.
+// A small editor as seen through probe points: it concurrently opens an index, loads plugins and
+// saves a draft, on threads that hand events to each other. Its steps are always the same; their
+// durations are not.
 //
 //   probe_editor [--cold] [--scanner-delay-ms N] [--opens N] [--work N] [--data DIRECTORY] [FILE]
 //
-// --cold: its files are read from the disk (as far as the file system lets go of them), and checked
-// as after an upgrade, which is four times the work. --scanner-delay-ms: somebody holds up the
-// opening of the index file, as a scanner for viruses does. --opens: how often the index is opened.
+// --cold: its files are read from disk (as far as the file system evicts them), and checked as
+// after an upgrade, which is four times the work. --scanner-delay-ms: the opening of the index file
+// is delayed, as by a virus scanner. --opens: how often the index is opened.
 
 #include <fcntl.h>
 #include <fieldcost/probe.h>
@@ -58,7 +58,7 @@ void remove_files(const Options& options) {
   for (int i = 0; i < kFiles; ++i) unlink(path_of(options, i).c_str());
 }
 
-// What stands between a program and its file.
+// Delays the opening of a file, like a scanner.
 __attribute__((noinline)) void scan_file(const Options& options, int file) {
   if (file != 0 || options.scanner_delay_ms == 0) return;
   timespec left = {options.scanner_delay_ms / 1000, options.scanner_delay_ms % 1000 * 1000000};
@@ -83,7 +83,7 @@ __attribute__((noinline)) std::vector<unsigned char> read_file(const Options& op
   return bytes;
 }
 
-// What one thread has ready for another.
+// Values that one thread prepares for another.
 struct Mailbox {
   std::mutex mutex;
   std::condition_variable changed;
@@ -120,7 +120,7 @@ void open_index(const Options& options, Mailbox& views) {
   FIELDCOST_POINT_VALUE_IN(open, "data loaded", kFiles * kFileBytes);
   for (const auto& file : files) sums += sum_of(file, options.work * (options.cold ? 4 : 1));
   FIELDCOST_POINT_IN(open, "index built");
-  views.put(open);  // whose thread ends it
+  views.put(open);  // the receiving thread ends it
 }
 
 void show_views(const Options& options, Mailbox& views) {
@@ -136,7 +136,7 @@ void load_plugins(const Options& options) {
   FIELDCOST_EVENT(plugins, "plugins");
   const std::vector<unsigned char> code(kFileBytes / 2);
   for (int i = 0; i < kPlugins; ++i) {
-    FIELDCOST_EVENT(plugin, "plugin");  // within the other one
+    FIELDCOST_EVENT(plugin, "plugin");  // inside the other event
     sums += sum_of(code, options.work);
     FIELDCOST_POINT_VALUE("plugin initialised", i);
     FIELDCOST_POINT_IN(plugins, "plugin loaded");

@@ -1,4 +1,4 @@
-// A program without a point of its own: it calls functions of a library, through its slots.
+// A program without points in its source: it calls functions of a library through its slots.
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ int main(int count, char** arguments) {
       named_begin(i);
       std::thread([] { named_step(); }).join();
       named_end();
-      named_step();  // of no such event any more
+      named_step();  // outside of any such event
     }
   } else if (strcmp(mode, "left") == 0) {
     for (int i = 0; i < 1000; ++i) {

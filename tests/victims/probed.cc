@@ -1,4 +1,4 @@
-// A program with probe points: what it passes is known. Each mode is a promise of
+// A program with probe points that passes known ones. Each mode tests a promise of
 // tests/agent/probe_preload.
 
 #include <errno.h>
@@ -26,7 +26,7 @@ namespace {
 
 int number_of(char** arguments, int index) { return atoi(arguments[index]); }
 
-// Four events of a thread are open at once; each passes what says which one it is.
+// Four events of a thread are open at the same time; each passes a value that identifies it.
 void interleave(int thread, int events) {
   constexpr int kOpen = 4;
   fieldcost_event open[kOpen] = {};
@@ -53,7 +53,7 @@ int threads(char** arguments) {
   const auto run = [&](int thread) {
     pthread_barrier_wait(&all);
     interleave(thread, events);
-    // Rings are of threads that live: none goes before all have one.
+    // Rings belong to live threads: none ends before all have one.
     pthread_barrier_wait(&all);
   };
   for (int i = 1; i < count; ++i) others.emplace_back(run, i);
@@ -62,7 +62,7 @@ int threads(char** arguments) {
   return 0;
 }
 
-// One after the other: their rings are taken over.
+// One after the other: each takes over the previous one's ring.
 int one_by_one(char** arguments) {
   for (int i = 0; i < number_of(arguments, 0); ++i) {
     std::thread([i] { FIELDCOST_POINT_VALUE("thread", i); }).join();
@@ -178,7 +178,7 @@ void pass_in_handler(int) {
   sem_post(&handled);
 }
 
-// Two threads: one passes points, the other one sends it signals in which more are passed.
+// Two threads: one passes points, the other sends it signals whose handler passes more.
 int signals(char**) {
   sem_init(&handled, 0, 0);
   signal(SIGUSR1, pass_in_handler);
@@ -202,7 +202,7 @@ int signals(char**) {
   return 0;
 }
 
-// System calls may be deadly from then on.
+// System calls may be fatal from then on.
 int sandbox(char**) {
   FIELDCOST_POINT("before");
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 1;
@@ -248,7 +248,7 @@ int waits(char**) {
   return read(STDIN_FILENO, &byte, 1) < 0 ? 1 : 0;
 }
 
-// Waits between its halves for somebody to write to a pipe.
+// Waits between its halves until the test writes to a pipe.
 int in_two_halves(char** arguments) {
   const auto half = [&] {
     for (int i = 0; i < number_of(arguments, 0); ++i) FIELDCOST_POINT_VALUE("half", i);
@@ -262,7 +262,7 @@ int in_two_halves(char** arguments) {
   return close(pipe);
 }
 
-// What a stack record must not show.
+// A secret that a stack record must not contain.
 int canary(char** arguments) {
   char secret[64];
   snprintf(secret, sizeof secret, "canary_in_a_local_%s", arguments[0]);
@@ -271,7 +271,7 @@ int canary(char** arguments) {
   return printf("%s\n", secret) < 0 ? 1 : 0;
 }
 
-// The same, and is killed once something is written to the pipe.
+// The same, but is killed once the test writes to the pipe.
 int canary_killed(char** arguments) {
   char secret[64];
   snprintf(secret, sizeof secret, "canary_in_a_local_%s", arguments[0]);

@@ -1,4 +1,4 @@
-// Calls a class's overloads, const and not, and functions of like names, 10 times each.
+// Calls a class's overloads, const and not, and functions with similar names, 10 times each.
 
 #include "tests/victims/scopes_library.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-// A library of C++, whose functions people call by names with scopes.
+// A C++ library whose functions users name with their scopes.
 
 #define SCOPES_API __attribute__((visibility("default"), noinline))
 

@@ -1,5 +1,5 @@
-// Calls functions of every shape, again and again, and prints a line about each: what was passed
-// and returned must have arrived.
+// Calls functions of every shape repeatedly, and prints a line about each: arguments and results
+// must arrive unchanged.
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Part of the victim library: functions of every way in which arguments and results are passed on
-// x86-64 (System V ABI 1.0, section 3.2.3), beside those of victim_library.h.
+// Part of the victim library: functions for every way of passing arguments and results on x86-64
+// (System V ABI 1.0, section 3.2.3), in addition to those of victim_library.h.
 
 #include <stdint.h>
 
@@ -36,7 +36,7 @@ VICTIM_API __complex__ double victim_complex_double(double seed);  // xmm0 and x
 VICTIM_API __m128d victim_narrow_vector(__m128d seed);
 VICTIM_API const char* victim_pointer(int64_t seed);
 VICTIM_API int64_t victim_chosen(int64_t seed);  // an IFUNC: its code is chosen by the loader
-std::string VictimObject(int64_t seed);  // through a hidden pointer, for what it has a destructor
+std::string VictimObject(int64_t seed);  // through a hidden pointer, since it has a destructor
 
 // Arguments.
 VICTIM_API double victim_eight_reals(double a, double b, double c, double d, double e, double f,
@@ -47,4 +47,4 @@ VICTIM_API __attribute__((target("avx"))) __m256d victim_eight_vectors(__m256d a
                                                                        __m256d e, __m256d f,
                                                                        __m256d g, __m256d h);
 VICTIM_API int victim_variadic_registers(const char* format, ...);  // into 64 bytes, by vsnprintf
-VICTIM_API uint64_t victim_static_chain();  // what is in r10, where nested functions find theirs
+VICTIM_API uint64_t victim_static_chain();  // the value of r10, where nested functions find theirs

@@ -1,4 +1,4 @@
-// Prints that it is there and waits for a signal, for a minute and its parent's life at most.
+// Prints a line and waits for a signal, at most for a minute and its parent's lifetime.
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Walks through a call one instruction at a time (trap flag, SIGTRAP handler) and, at every single
-// instruction between the call and its return, does what a signal handler may do to the code it
-// interrupts. Usage: stepper PATH ACTION. Lines that begin with '#' may differ from run to run.
+// Steps through a call one instruction at a time (trap flag, SIGTRAP handler) and, at every single
+// instruction between the call and its return, does everything that a signal handler may do to the
+// interrupted code. Usage: stepper PATH ACTION. Lines that begin with '#' may vary between runs.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -59,10 +59,10 @@ enum class Action {
 
 Action action;
 void* root;  // the function that the unwinder must reach
-int step;    // instructions seen in this call
+int step;    // instructions executed in this call
 int wanted;  // where to throw or jump
 int failures;
-int64_t of_arguments;  // what Callee::kArguments returns, less 10
+int64_t of_arguments;  // the result of Callee::kArguments, less 10
 sigjmp_buf jump_target;
 
 struct Trace {
@@ -141,8 +141,8 @@ inline __attribute__((always_inline)) void StepOff() {
 
 enum class Callee { kNoop, kTail, kFresh, kLookUp, kArguments };
 
-// Steps through a call; false if it was left by an exception. What the caller keeps in registers
-// must be there afterwards either way.
+// Steps through a call; returns false if it was left by an exception. Registers saved for the
+// caller must be restored in both cases.
 __attribute__((noinline, section("stepped_callers"))) bool Stepped(Callee callee,
                                                                    void (*fresh)() = nullptr) {
   uint64_t a = 11, b = 22, c = 33, d = 44, e = 55;
@@ -164,7 +164,7 @@ __attribute__((noinline, section("stepped_callers"))) bool Stepped(Callee callee
       case Callee::kArguments:
         result = victim_stack_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9) - of_arguments;
         break;
-      case Callee::kLookUp:  // stands before a function that looks at its caller
+      case Callee::kLookUp:  // like a function that inspects its caller
         if (dlsym(RTLD_DEFAULT, "victim_noop") == nullptr) ++failures;
         break;
     }
@@ -189,7 +189,7 @@ bool Tail() { return Stepped(Callee::kTail); }
 bool Arguments() { return Stepped(Callee::kArguments); }
 bool LookUp() { return Stepped(Callee::kLookUp); }
 bool Sampled() {  // some of these calls are timed, some only counted
-  // While handlers call, too, each of ours is timed by chance: one in 65,536 walks times none.
+  // Since handlers call as well, each of ours is timed at random: one in 65,536 walks times none.
   const int calls = action == Action::kObserve ? 16 : 3;
   for (int i = 0; i < calls; ++i) {
     if (!Stepped(Callee::kNoop)) return false;
@@ -211,7 +211,7 @@ void PlainCalls(int count) {
   for (int i = 0; i < count; ++i) victim_noop();
 }
 
-// One pass of a path at the current `wanted`; false if the call was left.
+// One pass of a path at the current `wanted`; returns false if the call was left.
 bool Pass(bool (*path)()) {
   step = 0;
   if (action == Action::kJump) {
@@ -275,7 +275,7 @@ const Path kPaths[] = {
     {"first", First, true},      {"high-stack", HighStack, true},
 };
 
-// What is first called here is ready before the walk, except by the paths about that.
+// First calls are made here, before the walk, except in the paths about first calls.
 void MakeReady() {
   for (int i = 0; i < 3; ++i) {
     try {
@@ -290,8 +290,8 @@ void MakeReady() {
   }
 }
 
-// Walks a path once, and then, unless it is only observed, acts once at each of its instructions.
-// Returns at how many that was.
+// Walks a path once and then, unless it is only observed, acts once at each of its instructions.
+// Returns the number of instructions.
 int WalkAll(const Path& path) {
   const auto pass = [&path] { return path.own_passes ? path.run() : Pass(path.run); };
   if (!pass()) ++failures;
@@ -307,7 +307,7 @@ int WalkAll(const Path& path) {
   const int all = step;
   int covered = 0;
   for (wanted = 1; wanted <= all && !fresh_done; ++wanted) {
-    // A call that is not measured, because too many before it were left, may be shorter.
+    // A call that is not measured, because too many earlier ones were left, may be shorter.
     for (int attempt = 0; attempt < 3 && pass(); ++attempt) PlainCalls(100);
     if (step == wanted) ++covered;
     PlainCalls(10);

@@ -1,5 +1,5 @@
-// Programs whose libraries come in unusual ways: into a namespace of their own, with the names of
-// others, before the program begins, while others go; and with more threads than most. One a run.
+// Programs whose libraries are loaded in unusual ways: into a separate namespace, with duplicate
+// names, early, and while others are unloaded; and programs with very many threads. One per run.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ static int Namesakes(int mode) {  // each calls its own function
   return 0;
 }
 
-static int Namespace(void) {  // with a C library of its own
+static int Namespace(void) {  // with a separate C library
   void* const library = dlmopen(LM_ID_NEWLM, "libvictim_namesake_1.so", RTLD_LAZY);
   if (library == NULL) return 1;
   for (int i = 0; i < 3; ++i) printf("%d\n", Run(library, "namesake_run"));
@@ -48,7 +48,7 @@ static int Unversioned(void) {
   return 0;
 }
 
-static int Early(void) {  // what was there before the program goes, and others come
+static int Early(void) {  // earlier libraries are unloaded, and others are loaded
   void* const early = early_brought();
   if (early == NULL) return 1;
   printf("%d\n", Run(early, "namesake_run"));
@@ -57,7 +57,7 @@ static int Early(void) {  // what was there before the program goes, and others 
   dlclose(early);
   if (mmap(found.dli_fbase, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
            0) == MAP_FAILED) {
-    return 3;  // is still there
+    return 3;  // is still loaded
   }
   return Namesakes(RTLD_LAZY);
 }
@@ -131,7 +131,7 @@ static void* Wait(void* count) {
   return NULL;
 }
 
-static int Churn(intptr_t count) {  // libraries come and go while others look what there is
+static int Churn(intptr_t count) {  // loads and unloads libraries while others enumerate them
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) {
     if (pthread_create(&threads[i], NULL, Wait, (void*)(count * 100)) != 0) return 1;

@@ -1,5 +1,5 @@
-// Programs that are collected from as in the field: picked at random, for a time, within a budget.
-// Prints what it does; the tests count.
+// Programs that are measured as in the field: random picks, for limited time, within a budget.
+// They print what they do; the tests count.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static int Spin(long count, long rounds) {
   return 0;
 }
 
-// Much at first, and then little for long.
+// Many calls at first, then few for a long time.
 static int Allocate(long count) {
   for (int i = 0; i < 1000; ++i) tally_allocate(1000000);
   for (long i = 0; i < count; ++i) tally_allocate(16);
@@ -54,7 +54,7 @@ static int Brief(long count) {
   return 0;
 }
 
-// Waits very often, as a server does; says how far it is.
+// Waits very often, like a server; prints its progress.
 static int Polls(long count) {
   for (long i = 0; i < count; ++i) {
     errno = 77;
@@ -66,7 +66,7 @@ static int Polls(long count) {
   return 0;
 }
 
-// Lives until nobody reads its standard output any more.
+// Lives until its standard output is closed at the other end.
 static int Hold(void) {
   alarm(60);
   puts("holding");
@@ -79,10 +79,10 @@ static int HoldWithoutDescriptors(void) {
   return Hold();
 }
 
-// A child that holds once its parent is gone.
+// A child that continues after its parent has ended.
 static int LeaveChild(void) {
-  // The death signal of a parent comes when everything of it is gone, locks too; the end of a pipe
-  // may come before.
+  // The parent's death signal arrives after all its resources are released, including locks; the
+  // end of a pipe may arrive earlier.
   sigset_t gone;
   sigemptyset(&gone);
   sigaddset(&gone, SIGUSR1);
@@ -95,14 +95,14 @@ static int LeaveChild(void) {
   return Hold();
 }
 
-// Becomes a program that is not measured.
+// Executes a program that is not measured.
 static int Become(void) {
   unsetenv("LD_PRELOAD");
   execlp("sh", "sh", "-c", "echo holding; exec sleep 30", NULL);
   return 1;
 }
 
-// Brings a library, calls it, and lets it go again, as often as said.
+// Loads a library, calls it, and unloads it, as many times as requested.
 static int Plugin(long count) {
   for (long i = 0; i < count; ++i) {
     void* const plugin = dlopen("libvictim_plugin.so", i % 2 == 0 ? RTLD_NOW : RTLD_LAZY);
@@ -115,7 +115,7 @@ static int Plugin(long count) {
   return 0;
 }
 
-// Brings a library and lets it go before it is called. Then it comes again, to another place.
+// Loads a library and unloads it before it is called. Then loads it again, at another address.
 static int PluginLate(long count) {
   void* plugin = dlopen("libvictim_plugin.so", RTLD_NOW);
   if (plugin == NULL || dlsym(plugin, "plugin_run") == NULL) return 1;
@@ -132,7 +132,7 @@ static int PluginLate(long count) {
   return 0;
 }
 
-// Waits to be told: to do it once more (SIGUSR1), or to end. Ends with the test in any case.
+// Waits for a signal: to repeat the work (SIGUSR1), or to end. Always ends with the test.
 static int IsToldToGoOn(void) {
   sigset_t told;
   sigemptyset(&told);
@@ -152,7 +152,7 @@ static void BlockWhatTells(void) {
   puts("ready");
 }
 
-// Waits very often whenever it is told to.
+// Waits very often, whenever a signal requests it.
 static int PollsWhenTold(long count) {
   for (BlockWhatTells(); IsToldToGoOn(); puts("polled")) {
     for (long i = 0; i < count; ++i) poll(NULL, 0, 0);
@@ -171,8 +171,8 @@ static void* CallInStorm(void* count) {
   return NULL;
 }
 
-// Threads that call everything at once while what is measured changes all the time; whenever told
-// to.
+// Threads that call everything concurrently while the picks change continuously; whenever a signal
+// requests it.
 static int Storm(long count) {
   pthread_t threads[4];
   for (BlockWhatTells(); IsToldToGoOn(); puts("over")) {

@@ -1,4 +1,4 @@
-// A library with few functions and few imports, so that a random pick is easily foretold.
+// A library with few functions and few imports, so that a random pick is easy to predict.
 
 #include "tests/victims/tally_library.h"
 

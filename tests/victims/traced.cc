@@ -1,4 +1,4 @@
-// Built with -finstrument-functions. What it does, and so what its call tree is, its argument says.
+// Built with -finstrument-functions. Its argument selects its work, and so its call tree.
 // Each function that a tree shows is named at the start, with its place in the program.
 
 #include <errno.h>
@@ -47,7 +47,7 @@ TRACED void work(int n) {
   leaf();
 }
 
-// Frames of several sizes, so that one that was left does not lie where the next one does.
+// Frames of different sizes, so that an abandoned frame does not lie where the next one does.
 TRACED void jumper(int n) {
   volatile char big[300];
   big[n] = 1;
@@ -69,7 +69,7 @@ TRACED void jumps() {
     i = i + 1;
   }
 }
-// Left from the same line each time.
+// Left from the same line every time.
 TRACED void recurse_and_jump(int n) {
   if (n < 0) return;
   if (n == 0) longjmp(back, 1);
@@ -126,7 +126,7 @@ TRACED void asleep() {
   fflush(stdout);
   for (;;) pause();
 }
-// What is measured here is the waiting.
+// Only the waiting is measured here.
 TRACED void waits() {
   for (int i = 0; i < 20; ++i) usleep(100);
 }
@@ -181,7 +181,7 @@ QUIET void Fork() {
 }
 
 QUIET void Threads() {
-  // None ends before all have worked: each has a slot of its own.
+  // None ends before all have worked: each has its own slot.
   pthread_barrier_t worked;
   pthread_barrier_init(&worked, nullptr, 4);
   std::vector<std::thread> threads;
@@ -195,7 +195,7 @@ QUIET void Threads() {
   pthread_barrier_destroy(&worked);
 }
 
-// Instrumented handlers that come at any instruction, ours among them.
+// Instrumented handlers that interrupt any instruction, including ours.
 QUIET void Signals(bool jumps_away) {
   static char other_stack[64 << 10];
   const stack_t other = {.ss_sp = other_stack, .ss_flags = 0, .ss_size = sizeof other_stack};
@@ -256,7 +256,7 @@ QUIET void Killed() {
   kill(getpid(), SIGKILL);
 }
 
-// Ever new paths, until it is killed.
+// New paths continuously, until it is killed.
 QUIET void Endless() {
   puts("running");
   fflush(stdout);

@@ -1,5 +1,5 @@
-// Calls a function of which there are two versions, without saying which: linked without the
-// library that has them.
+// Calls a function that exists in two versions, without naming one: linked without the
+// library that defines them.
 
 int versioned_value(void);
 

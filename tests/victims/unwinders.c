@@ -1,6 +1,6 @@
-// Programs that look at their own stack, leave it, or run on it twice, by every function of public
-// libraries that reads its return address or goes to another stack. Prints what it sees: names of
-// functions, innermost first.
+// Programs that inspect their own stack, leave it, or run on it twice, by every function of public
+// libraries that reads its return address or switches stacks. Prints the names of the functions
+// that it finds, innermost first.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-// nongnu libunwind's, whose headers cannot be installed beside LLVM's.
+// nongnu libunwind's, whose headers cannot be installed together with LLVM's.
 typedef struct {
   unsigned long words[127];
 } Cursor;
@@ -28,7 +28,7 @@ int _ULx86_64_resume(Cursor* cursor);
 int _ULx86_64_get_reg(Cursor* cursor, int number, unsigned long* value);
 int unw_backtrace(void** buffer, int size);
 _Unwind_Reason_Code __libunwind_Unwind_Backtrace(_Unwind_Trace_Fn function, void* data);
-// Other names of libc's own.
+// Further internal names of libc.
 pid_t __vfork(void);
 int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
@@ -39,7 +39,7 @@ enum { kFrames = 64 };
 
 static void PrintName(const void* address) {
   Dl_info info;
-  // One back: a call may be a function's last instruction.
+  // One byte back: a call may be a function's last instruction.
   if (dladdr((const char*)address - 1, &info) == 0 || info.dli_sname == NULL) {
     puts("?");
   } else {
@@ -80,7 +80,7 @@ static _Unwind_Reason_Code OnFrame(struct _Unwind_Context* context, void* data) 
 FRAME void walk_with_libgcc(void) { _Unwind_Backtrace(OnFrame, NULL); }
 FRAME void walk_as_libgcc(void) { __libunwind_Unwind_Backtrace(OnFrame, NULL); }
 
-// Comes back a second time, to where the context was taken.
+// Returns a second time to the place where the context was saved.
 FRAME void return_twice(void) {
   ucontext_t context;
   volatile int times = 0;
@@ -166,7 +166,7 @@ static const struct {
     {"jump", jump},
 };
 
-// A few frames, so that there is something to see.
+// A few frames, for a stack worth printing.
 FRAME void inner(void (*run)(void)) {
   run();
   puts("inner goes on");

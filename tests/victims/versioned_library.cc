@@ -1,4 +1,4 @@
-// One function in two versions that do not do the same, as libc has some.
+// One function in two versions that behave differently, as some in libc do.
 
 #include "tests/victims/victim_library.h"
 

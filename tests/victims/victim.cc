@@ -1,5 +1,5 @@
-// A program that does one risky thing per run and prints what came of it. The tests run it with and
-// without the agent: what it prints and how it ends must be the same.
+// A program that does one risky thing per run and prints the outcome. The tests run it with and
+// without the agent: its output and exit status must be the same.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -256,7 +256,7 @@ int Signals() {  // a handler that re-enters measured APIs and throws inside, at
   return 0;
 }
 
-// Overwrites what lies below its caller, then calls from below that.
+// Overwrites the memory below its caller, then calls from below that.
 __attribute__((noinline)) void CallFromBelow() {
   volatile char covered[4096];
   for (volatile char& byte : covered) byte = 1;
@@ -282,19 +282,19 @@ void LeaveOne() {
   }
 }
 
-// Most of a thread's records, and not all.
+// Most of a thread's records, but not all.
 constexpr int kDepths = 40;
 
-// Leaves a call at each of many depths, and then one after the other at the lowest.
+// Leaves a call at each of many depths, and then repeatedly at the lowest one.
 void LeaveManyBelow(int depth) {
   volatile char room[256] = {};
   LeaveOne();
   if (depth > 0) LeaveManyBelow(depth - 1);
   for (int i = 0; depth == 0 && i < 20'000; ++i) LeaveOne();
-  (void)room[0];  // no tail call
+  (void)room[0];  // prevents a tail call
 }
 
-// How often this process has read anything.
+// The number of reads that this process has made so far.
 long Reads() {
   FILE* const file = fopen("/proc/self/io", "r");
   long reads = -1;
@@ -318,7 +318,7 @@ int Left() {
   return 0;
 }
 
-int LeftLater() {  // the same, once what may bring frames back has come
+int LeftLater() {  // the same, once frames may be restored
   void* const handle = dlopen("_greenlet.so", RTLD_NOW);
   if (handle == nullptr || dlsym(handle, "plugin_base") == nullptr) return 3;
   return Left();
@@ -370,7 +370,7 @@ int Errno() {
   return 0;
 }
 
-int Die() {  // 1,000 calls, said so, then killed in the middle of the next
+int Die() {  // 1,000 calls, a line of output, then killed in the middle of the next call
   for (int i = 0; i < 1000; ++i) victim_noop();
   puts("ready");
   fflush(stdout);
@@ -378,7 +378,7 @@ int Die() {  // 1,000 calls, said so, then killed in the middle of the next
   return 0;
 }
 
-int Forever() {  // prints the number of completed calls after each, until somebody kills it
+int Forever() {  // prints the number of completed calls after each, until it is killed
   char line[32];
   for (unsigned long i = 1;; ++i) {
     victim_noop();

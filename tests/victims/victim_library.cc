@@ -6,7 +6,7 @@
 VICTIM_API void victim_noop() { __asm__ volatile(""); }
 VICTIM_API __attribute__((alias("victim_noop"))) void victim_noop_too();
 
-// victim_fresh_0 .. victim_fresh_255 do nothing: for whoever needs one that was never called yet.
+// victim_fresh_0 .. victim_fresh_255 do nothing: functions that were never called before.
 __asm__(R"(
     .text
     .altmacro

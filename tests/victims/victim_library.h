@@ -1,6 +1,6 @@
 #pragma once
 
-// The library whose functions the tests measure: every call does exactly what its name says.
+// The library whose functions the tests measure: every call does exactly what its name states.
 
 #include <complex.h>
 #include <immintrin.h>

@@ -12,7 +12,7 @@
 #include "tests/victims/words_library.h"
 
 static char arena[kWordsBytes];
-// What the program frees must be malloc's.
+// The program must free memory from malloc.
 static void* Replacement(size_t bytes) { return malloc(bytes + sizeof arena); }
 
 static int Allocate(void) {
@@ -28,13 +28,13 @@ static int Allocate(void) {
   return 0;
 }
 
-// Uses the exported variable, of which the program has a copy then.
+// Uses the exported variable, so the program gets a copy of it.
 static int Copy(void) {
   free(words_allocate(1));
   return Allocate();
 }
 
-// Puts another function into the variable, and back what was there. Names no function of libc's as
+// Stores another function in the variable, then restores it. Does not use a function of libc as
 // a value: in a program at a fixed address its PLT entry would be that function everywhere.
 static int Change(void) {
   void* (*const before)(size_t) = words_get();
@@ -61,7 +61,7 @@ static void Load(void) {
   if (module == NULL || dlsym(module, "module_allocate") == NULL) abort();
 }
 
-// Brings a library within a call.
+// Loads a library within a call.
 static int Loads(void) {
   words_call(Load);
   words_by_call();
@@ -74,7 +74,7 @@ static FILE* MakeFile(void) {
   return file;
 }
 
-// Calls back what prints, too: what a callback moves is moved during the call.
+// Calls back a printing function: bytes moved by a callback are moved during the call.
 static FILE* printed;
 static void Print(void) { fputs("bytes", printed); }
 
@@ -95,7 +95,7 @@ static int Mapped(void (*map)(int)) {
   return 0;
 }
 
-// The program's own mapping is no library's.
+// The program's own mapping belongs to no library.
 static void MapHere(int fd) {
   volatile char* const mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
   if (mapped == MAP_FAILED || mapped[0] != 0) abort();

@@ -27,7 +27,7 @@ struct File {
   ssize_t (*read)(int, void*, size_t);
 };
 static struct File file_functions = {write, pwrite64, read};
-// So that no call of these becomes a direct one.
+// Prevents calls of these from becoming direct ones.
 static struct File* volatile file = &file_functions;
 
 static struct {

@@ -14,10 +14,10 @@ void words_by_table(void);
 void words_by_own_function(void);
 void words_by_exported(void);
 
-// By a variable in a page that the library has made read-only itself.
+// Through a variable in a page that the library has made read-only itself.
 void words_by_guarded(void);
 
-// By a variable that the library's constructor has filled in.
+// Through a variable that the library's constructor has filled in.
 void words_by_filled(void);
 
 // The variable of words_by_exported.
@@ -32,9 +32,9 @@ void words_write(int fd, size_t bytes);
 void words_pwrite(int fd, size_t bytes);
 void words_read(int fd, size_t bytes);
 
-// Writes that many bytes by a stream of libc's, which no call can be seen of.
+// Writes that many bytes by a stream of libc, whose calls cannot be intercepted.
 void words_print(FILE* to, size_t bytes);
-// Reads a byte of a file that it maps, or writes one there.
+// Reads a byte of a mapped file, or writes one there.
 void words_map(int fd);
 void words_map_shared(int fd);
 

@@ -1,4 +1,4 @@
-// Brought by dlopen: allocates through a table of its own.
+// Loaded by dlopen: allocates through its own table.
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@ NOINLINE static void burn_innermost(unsigned rounds) {
   for (unsigned i = 0; i < rounds; ++i) sink = sink * 1664525 + 1013904223;
 }
 NOINLINE static void burn_middle(unsigned rounds) {
-  // More than a copy of 16 KiB holds.
+  // More than a copy of 16 KiB can hold.
   volatile char block[40000];
   block[0] = 1;
   burn_innermost(rounds);

@@ -1,6 +1,6 @@
-// Touches pages that nobody has touched, each of which is a fault of user mode:
-//   faults PAGES PAGES     so many in faults_main, and in faults_thread, of a thread of its own
-// Each thread stays on one CPU, and if there are two, not on the same: where one thread follows the
+// Touches fresh pages, each of which causes a fault in user mode:
+//   faults PAGES PAGES     that many in faults_main, and in faults_thread on a second thread
+// Each thread stays on one CPU, and if there are two, on different ones: if one thread follows the
 // other, the kernel swaps their events, and with them what each has counted since its last sample.
 
 #define _GNU_SOURCE

@@ -35,7 +35,7 @@ NOINLINE static unsigned variable_frame(unsigned bytes) {
   return (unsigned char)memory[bytes - 1];
 }
 
-// The stack pointer is rounded down: the frame is found through a register that is saved.
+// The stack pointer is rounded down: the frame is found through a saved register.
 NOINLINE static unsigned realigned_frame(unsigned value) {
   _Alignas(128) volatile unsigned char block[256];
   block[value % sizeof block] = (unsigned char)value;

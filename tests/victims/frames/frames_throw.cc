@@ -1,5 +1,5 @@
-// Stacks while exceptions pass: stops itself (SIGSTOP) before each, and in what they destroy and
-// are caught by. A tracer may follow each instruction.
+// Stacks while exceptions propagate: stops itself (SIGSTOP) before each, and in the destructors and
+// handlers that they reach. A tracer may follow each instruction.
 
 #include <signal.h>
 #include <unistd.h>

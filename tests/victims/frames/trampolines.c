@@ -1,4 +1,4 @@
-// An interpreter that gives each of its functions code of its own, as `python -X perf` does: a
+// An interpreter that gives each of its functions its own code, like `python -X perf`: a
 // trampoline that calls the interpreter and returns, with a line in /tmp/perf-PID.map, and neither
 // a frame pointer nor call frame information. outer() calls middle(), and that inner(), which burns
 // 300 ms of CPU time.

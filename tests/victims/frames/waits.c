@@ -5,7 +5,7 @@
 //   waits once             30 ms once in each of eight functions, waits_once_1 to waits_once_8
 //   waits kernel ROUNDS    1 MiB of zeros each
 //   waits exit ROUNDS      as many children that do nothing, one after the other
-//   waits input            for the end of its input, while a thread works; it says "ready", "done"
+//   waits input            for the end of its input, while a thread works; prints "ready", "done"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Functions of every kind of name, some put into others by the compiler.
+// Functions with every kind of name, some inlined into others by the compiler.
 
 #include <cstdio>
 #include <string>
@@ -32,7 +32,7 @@ struct Counter {
 
 }  // namespace names
 
-// Of this file alone; the compiler may make a copy for a known argument.
+// Local to this file; the compiler may create a copy for a known argument.
 [[gnu::noinline]] static int local_function(int value, int factor) {
   return names::Middle(value) * factor;
 }
