@@ -53,7 +53,8 @@ Result<shm::TraceHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
     return Fail(ErrorCode::kCorrupt, "not an arena");
   }
   if (header.version != shm::kTraceVersion) {
-    return Fail(ErrorCode::kUnsupported, "arena of version {}", header.version);
+    return Fail(ErrorCode::kUnsupported, "arena has version {}; this program reads only {}",
+                header.version, shm::kTraceVersion);
   }
   if (header.complete != 1) return Fail(ErrorCode::kUnavailable, "not finished");
   if (!shm::IsTraceArena(header.arena_bytes) ||

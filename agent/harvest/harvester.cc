@@ -216,7 +216,6 @@ Result<HarvestReport> Harvester::HarvestAll() {
   }
   FIELDCOST_TRY(CountNotDrawn());
   if (report.files_read != 0) FIELDCOST_TRY(database_->PruneRecent());
-  RemoveOldFiles(*paths_);
   return report;
 }
 

@@ -34,7 +34,8 @@ Result<shm::LabHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
     return Fail(ErrorCode::kCorrupt, "not a lab file");
   }
   if (header.version != shm::kLabVersion) {
-    return Fail(ErrorCode::kUnsupported, "lab file of version {}", header.version);
+    return Fail(ErrorCode::kUnsupported, "lab file has version {}; this program reads only {}",
+                header.version, shm::kLabVersion);
   }
   if (header.complete != 1) return Fail(ErrorCode::kUnavailable, "not finished");
   if (header.mode != shm::kLabMap && header.mode != shm::kLabTime) {

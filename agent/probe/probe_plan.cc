@@ -109,7 +109,8 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
     return Fail(ErrorCode::kCorrupt, "{}: not a plan of probe points", path.string());
   }
   if (plan.version != shm::kProbeVersion) {
-    return Fail(ErrorCode::kUnsupported, "{}: a plan of version {}", path.string(), plan.version);
+    return Fail(ErrorCode::kUnsupported, "{}: plan has version {}; this program reads only {}",
+                path.string(), plan.version, shm::kProbeVersion);
   }
   const auto build = agent::TextOf(plan.build);
   if (plan.size_bytes != untrusted_bytes.size() || plan.session == 0 || !build ||

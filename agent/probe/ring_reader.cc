@@ -115,7 +115,8 @@ Status RingFile::ReadHeader() {
     return Fail(ErrorCode::kCorrupt, "{}: not a file of probe points", name_);
   }
   if (untrusted.version != shm::kProbeVersion) {
-    return Fail(ErrorCode::kUnsupported, "{}: unsupported version {}", name_, untrusted.version);
+    return Fail(ErrorCode::kUnsupported, "{}: has version {}; this program reads only {}", name_,
+                untrusted.version, shm::kProbeVersion);
   }
   if (untrusted.complete != 1) return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
   const auto program = agent::TextOf(untrusted.program);

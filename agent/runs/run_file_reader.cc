@@ -164,9 +164,7 @@ namespace {
 // Checks the header values that, together with the file's size, determine all offsets and counts.
 Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
   if (untrusted_header.version != shm::kRunVersion) {
-    return Fail(ErrorCode::kUnsupported,
-                "run file of version {}, only {} is supported: earlier programs drew their picks "
-                "differently",
+    return Fail(ErrorCode::kUnsupported, "run file has version {}; this program reads only {}",
                 untrusted_header.version, shm::kRunVersion);
   }
   if (untrusted_header.header_bytes != sizeof untrusted_header || untrusted_header.complete != 1 ||

@@ -109,22 +109,13 @@ Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths) {
 
 std::vector<fs::path> RunDirectories(const AgentPaths& paths) {
   std::vector<fs::path> directories;
-  const auto add = [&](const fs::path& directory) {
-    fs::path runs = directory / shm::kRunDirectoryName;
-    if (IsDirectory(runs)) directories.push_back(std::move(runs));
-  };
   for (const fs::path& root : paths.memory_roots) {
     const auto memory = Check(root, paths);
-    if (memory) add(memory->directory);
+    if (!memory) continue;
+    fs::path runs = memory->directory / shm::kRunDirectoryName;
+    if (IsDirectory(runs)) directories.push_back(std::move(runs));
   }
-  add(paths.state_dir);
   return directories;
-}
-
-void RemoveOldFiles(const AgentPaths& paths) {
-  ::rmdir((paths.state_dir / shm::kRunDirectoryName).c_str());  // only if it is empty
-  ::unlink((paths.state_dir / shm::kLeaseFileName).c_str());
-  ::unlink((paths.state_dir / shm::kSkipFileName).c_str());
 }
 
 }  // namespace fieldcost::agent

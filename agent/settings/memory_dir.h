@@ -26,10 +26,7 @@ Result<MemoryDir> FindMemoryDir(const AgentPaths& paths);
 Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths);
 
 // The existing directories that may contain run files: one for each usable memory root (programs
-// may have received a different one earlier), and state_dir/runs, used before policy version 3.
+// may have received a different one earlier).
 std::vector<std::filesystem::path> RunDirectories(const AgentPaths& paths);
-
-// Removes the files of those versions, except run files, from the state directory.
-void RemoveOldFiles(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

@@ -23,22 +23,9 @@ constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::string_view kAskSchemaVersion = "PRAGMA user_version";
 
-// Is called in a transaction. 0 is no database yet.
-Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
-  if (version == 0) {
-    FIELDCOST_TRY(database.Execute(kStateSchema));
-    FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
-  }
-  if (version == 1) FIELDCOST_TRY(database.Execute(kStateUpgrade2));
-  if (version == 1 || version == 2) {
-    FIELDCOST_TRY(database.Execute(kStateUpgrade3));
-    FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
-    FIELDCOST_TRY(database.Execute(kStateUpgrade3Copy));
-  }
-  if (version < 4) FIELDCOST_TRY(database.Execute(kStateSchemaClass));
-  if (version < 6) FIELDCOST_TRY(database.Execute(kStateSchemaRecent));
-  if (version != 0 && version < 6) FIELDCOST_TRY(database.Execute(kStateRecentSinceNow));
-  if (version != 0) FIELDCOST_TRY(database.Execute(kStateDropBytes));
+// REQUIRES: in a transaction.
+Status CreateTables(sqlite::Database& database) {
+  FIELDCOST_TRY(database.Execute(kStateSchema));
   return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 
@@ -65,12 +52,12 @@ Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
       database->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
                         "PRAGMA secure_delete = ON"));
   FIELDCOST_ASSIGN(std::uint64_t version, database->QueryInt(kAskSchemaVersion));
-  if (version < kStateSchemaVersion) {
+  if (version == 0) {  // a new file
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database));
     FIELDCOST_ASSIGN(version,
                      database->QueryInt(kAskSchemaVersion));  // another process may have been first
-    if (version < kStateSchemaVersion) {
-      FIELDCOST_TRY(BringUpToDate(*database, version));
+    if (version == 0) {
+      FIELDCOST_TRY(CreateTables(*database));
       version = kStateSchemaVersion;
     }
     FIELDCOST_TRY(transaction.Commit());

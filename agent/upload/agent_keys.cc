@@ -16,7 +16,6 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr char kDirectoryName[] = "agent_keys";
-constexpr char kOldFileName[] = "agent_key";
 
 bool Exists(const std::filesystem::path& path) {
   std::error_code error;
@@ -25,26 +24,10 @@ bool Exists(const std::filesystem::path& path) {
 
 }  // namespace
 
-AgentKeys::AgentKeys(const AgentPaths& paths)
-    : directory_(paths.state_dir / kDirectoryName), old_file_(paths.state_dir / kOldFileName) {}
+AgentKeys::AgentKeys(const AgentPaths& paths) : directory_(paths.state_dir / kDirectoryName) {}
 
 std::filesystem::path AgentKeys::FileOf(wire::Epoch epoch) const {
   return directory_ / fmt::format("{}", epoch.value());
-}
-
-Status AgentKeys::TakeOver(const std::vector<wire::Epoch>& epochs) {
-  if (!Exists(old_file_)) return {};
-  // Linked first and unlinked last, so that it can be interrupted and repeated.
-  for (const wire::Epoch epoch : epochs) {
-    FIELDCOST_TRY(MakeDirectories(directory_, 0700));
-    if (::link(old_file_.c_str(), FileOf(epoch).c_str()) != 0 && errno != EEXIST) {
-      return ErrnoError("make key file", FileOf(epoch), errno);
-    }
-  }
-  if (::unlink(old_file_.c_str()) != 0 && errno != ENOENT) {
-    return ErrnoError("remove", old_file_, errno);
-  }
-  return {};
 }
 
 bool AgentKeys::Has(wire::Epoch epoch) const { return Exists(FileOf(epoch)); }

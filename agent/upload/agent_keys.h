@@ -21,9 +21,6 @@ class AgentKeys {
  public:
   explicit AgentKeys(const AgentPaths& paths);
 
-  // Makes the `agent_key` of earlier versions the key of `epochs`; deletes it if they are empty.
-  Status TakeOver(const std::vector<wire::Epoch>& epochs);
-
   bool Has(wire::Epoch epoch) const;
   // Created at its first use.
   Result<crypto::PrivateKey> For(wire::Epoch epoch);
@@ -34,7 +31,6 @@ class AgentKeys {
   std::filesystem::path FileOf(wire::Epoch epoch) const;
 
   std::filesystem::path directory_;
-  std::filesystem::path old_file_;
 };
 
 }  // namespace fieldcost::agent

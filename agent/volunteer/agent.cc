@@ -69,8 +69,7 @@ Status Agent::State::OpenDatabase() {
   spool.emplace(*database);
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
   if (seed == 0) FIELDCOST_TRY(NewUploadSeed());
-  FIELDCOST_ASSIGN(const std::vector<wire::Epoch> epochs, spool->EpochsInUse());
-  return keys.TakeOver(epochs);
+  return {};
 }
 
 bool Agent::State::HasDatabase() const {

@@ -30,15 +30,6 @@ Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
   return sender;
 }
 
-// Refuses older agents: what they have counted wrongly would stay in the sums permanently.
-Status CheckFormat(const wire::BatchDecoder& decoder) {
-  if (decoder.format_version() == wire::kBatchFormatVersion) return {};
-  return Fail(ErrorCode::kUnsupported,
-              "batch format version {}: its agents count bytes incorrectly; install a newer agent, "
-              "which sends version {}",
-              decoder.format_version(), wire::kBatchFormatVersion);
-}
-
 }  // namespace
 
 http::Response Refuse(int status, const Error& error) {
@@ -128,10 +119,6 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     return Refuse(decoded.error());
   }
   if (purpose == Purpose::kBatch) {
-    if (Status status = CheckFormat(workspace.decoder); !status) {
-      ++counters_.malformed;
-      return Refuse(status.error());
-    }
     if (auto refusal = CheckRowRate(workspace.decoder, agent_id)) return *refusal;
     return AddBatch(batch, agent_id, untrusted_request, workspace);
   }

@@ -1,10 +1,10 @@
 // Receipts of accepted batches, in lower-case hex. u64 is little endian.
 //
-//   receipt := version:u8 = 4 refused mac[32]
+//   receipt := version:u8 = 1 refused mac[32]
 //   refused := 0x00 varint*                  ; for each row the distance to the previous, less 1
 //            | 0x01 byte*                    ; bit i of byte j: row 8 * j + i; the last is not 0
 //                                            ; whichever is shorter; LEB128 below 2^14
-//   mac     := HMAC-SHA-256(secret, "fieldcost receipt v4" 0x00 key[32] epoch:u64 sequence:u64
+//   mac     := HMAC-SHA-256(secret, "fieldcost receipt v1" 0x00 key[32] epoch:u64 sequence:u64
 //                                   sha256(body)[32] refused)
 #include "aggregator/ingest/receipt.h"
 
@@ -21,8 +21,8 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr char kFormatVersion = 4;
-constexpr std::string_view kDomain = "fieldcost receipt v4";
+constexpr char kFormatVersion = 1;
+constexpr std::string_view kDomain = "fieldcost receipt v1";
 constexpr char kList = 0;
 constexpr char kBitmap = 1;
 constexpr std::size_t kMacBytes = 32;

@@ -87,21 +87,12 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
       "{:<10} {:<16}  FILE\n{}{}",
       root.version, expired ? "expired" : "expires", Rfc3339Text(root.expires), root.root_threshold,
       root.root_keys.size(), "ROLE", "FINGERPRINT", text,
-      root.policy_keys.empty() ? "policy     none; see keys add-policy\n" : "");
+      root.policy_keys.empty() ? "policy     none; keys rotate policy makes one\n" : "");
 }
 
 Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyRole role,
                            publish::RotationOptions signing, const Clock& clock) {
   signing.data_dir = config.store.data_dir;
-  if (change == KeyChange::kAddPolicy) {
-    FIELDCOST_ASSIGN(const wire::RootMetadata root,
-                     publish::KeyRing::NewestRoot(signing.data_dir / "publish" / "root"));
-    if (!root.policy_keys.empty()) {
-      return Fail(ErrorCode::kAlreadyExists,
-                  "root version {} already names a policy key; keys rotate policy replaces it",
-                  root.version);
-    }
-  }
   FIELDCOST_ASSIGN(const publish::RotatedKeys rotated,
                    change == KeyChange::kRenew ? publish::RenewRoot(signing, clock)
                                                : publish::RotateKeys(signing, role, clock));

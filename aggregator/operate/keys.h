@@ -14,9 +14,8 @@ namespace fieldcost::aggregator {
 Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock);
 
 enum class KeyChange {
-  kRotate,     // a new key for a role
-  kAddPolicy,  // a policy key if there is none; kAlreadyExists if there is one
-  kRenew,      // the same keys with a later expiry
+  kRotate,  // a new key for a role
+  kRenew,   // the same keys with a later expiry
 };
 
 // Signs the next root and puts it in force: a running server is asked to publish with it at once, a

@@ -43,10 +43,10 @@ struct RotatedKeys {
 // Makes a new key for the role, and the next root version, which names it as the role's only key,
 // and puts both in place: the root first and the key last, so that KeyRing::LoadKey() can complete
 // it after a crash in between. Clients follow from root to root. A running server signs with the
-// new keys from its next publication on. A role without a key (policy, in data directories from
-// before policies) gets one. New root keys are keys/root-VERSION.key, or root-VERSION-1.key, ...;
-// the files of the old ones are not touched. kNotFound: no root, or a file is missing;
-// kUnauthenticated: not enough of the newest root's keys; kInvalidArgument: impossible numbers.
+// new keys from its next publication on. A role without a key (policy) gets one. New root keys are
+// keys/root-VERSION.key, or root-VERSION-1.key, ...; the files of the old ones are not touched.
+// kNotFound: no root, or a file is missing; kUnauthenticated: not enough of the newest root's keys;
+// kInvalidArgument: impossible numbers.
 Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, const Clock& clock);
 
 // Signs a root with the same keys for another kRootLifetime.

@@ -1,7 +1,7 @@
 // A batch in the log as received (row_codec.cc has varints).
 //
 //   batch := kind:u8 varint refused, (varint distance)[refused], body
-//            ; kind 5
+//            ; kind 3
 //            ; distance to the previous refused row, less 1; the first: its number
 //            ; body: to the end, as in common/wire/batch.cc
 #include "aggregator/store/batch_record.h"

@@ -169,7 +169,7 @@ std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesOf(const DatabaseOptions& o
   return families;
 }
 
-// Opens for reading; a table that an older program did not create has no handle.
+// Opens for reading; a table that does not exist has no handle.
 rocksdb::Status OpenToRead(const rocksdb::DBOptions& options, const std::string& directory,
                            std::vector<rocksdb::ColumnFamilyDescriptor> families,
                            std::vector<rocksdb::ColumnFamilyHandle*>& handles, rocksdb::DB** db) {

@@ -119,7 +119,7 @@ class Database {
     std::string table;         // the table's name
     std::uint64_t number = 0;  // ascending in order of creation
     std::uint64_t bytes = 0;
-    std::string checksum;  // of all its bytes; empty if an older program wrote it
+    std::string checksum;  // of all its bytes
   };
 
   // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/file_checksum.h>
-#include <rocksdb/sst_file_reader.h>
 
 #include <algorithm>
 
@@ -43,12 +42,11 @@ std::vector<Database::TableFile> Database::TableFiles() const {
   state_->db->GetLiveFilesMetaData(&live);
   std::vector<TableFile> files;
   for (const rocksdb::LiveFileMetaData& file : live) {
-    const bool known = file.file_checksum_func_name == rocksdb::kStandardDbFileChecksumFuncName;
     files.push_back({.path = std::filesystem::path(file.directory) / file.relative_filename,
                      .table = file.column_family_name,
                      .number = file.file_number,
                      .bytes = file.size,
-                     .checksum = known ? file.file_checksum : std::string()});
+                     .checksum = file.file_checksum});
   }
   std::sort(files.begin(), files.end(),
             [](const TableFile& a, const TableFile& b) { return a.number < b.number; });
@@ -57,15 +55,6 @@ std::vector<Database::TableFile> Database::TableFiles() const {
 
 Status Database::CheckTableFile(const TableFile& file) const {
   const auto check = [&]() -> Status {
-    if (file.checksum.empty()) {
-      rocksdb::Options options;
-      options.env = state_->env.get();
-      rocksdb::SstFileReader reader(options);
-      rocksdb::Status status = reader.Open(file.path.string());
-      if (status.ok()) status = reader.VerifyChecksum();
-      if (!status.ok()) return ErrorOf(fmt::format("check {}", file.path.string()), status);
-      return {};
-    }
     FIELDCOST_ASSIGN(const std::string checksum, ChecksumOf(*state_->files, file.path));
     if (checksum == file.checksum) return {};
     return Fail(ErrorCode::kCorrupt,

@@ -157,7 +157,7 @@ std::uint64_t NumberOf(std::string_view name) {
 }
 
 // Opening a store begins a list of files, whose number is above that of all logs already contained
-// in tables. An older program, which knows no marks, may have left the marks of others.
+// in tables.
 bool IsOver(const std::string& name, bool exists, const std::string& current_list) {
   if (!IsLog(name)) return name != current_list;
   return !exists && NumberOf(name) < NumberOf(current_list);

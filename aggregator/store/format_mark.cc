@@ -17,18 +17,17 @@ Result<std::uint64_t> ReadMark(const Database& database) {
 
 Status CheckMark(std::uint64_t mark, std::string_view attempt) {
   if (mark == kStoreFormat) return {};
-  if (mark > kStoreFormat) {
-    return Fail(ErrorCode::kUnsupported,
-                "{}: a newer version of this program wrote it (format {}; this one reads {}); use "
-                "that version",
-                attempt, mark, kStoreFormat);
+  if (mark == 0) {
+    return Fail(ErrorCode::kCorrupt,
+                "{}: it has entries but no format number. Restore a backup (restore), or move the "
+                "store away: the next start creates a new one next to the same keys, and agents "
+                "fill it",
+                attempt);
   }
-  return Fail(
-      ErrorCode::kUnsupported,
-      "{}: a version of this program from before store format {} wrote it, whose sums of "
-      "bytes allocated, read and written are too low, often 0. Move the store away: the next "
-      "start creates a new one next to the same keys, and agents fill it",
-      attempt, kStoreFormat);
+  return Fail(ErrorCode::kUnsupported,
+              "{}: it has format {}, but this version of the program reads only format {}; use the "
+              "version that wrote it",
+              attempt, mark, kStoreFormat);
 }
 
 }  // namespace

@@ -8,15 +8,14 @@
 
 namespace fieldcost::store {
 
-// The version of the programs that wrote a store's sums: a u64 at "format" in Table::kMeta, written
-// when the store is created. Programs before version 2 accepted batches of version 1, whose bytes
-// were counted too low, and wrote no mark.
-inline constexpr std::uint64_t kStoreFormat = 2;
+// The version of the format of a store's sums: a u64 at "format" in Table::kMeta, written when the
+// store is created.
+inline constexpr std::uint64_t kStoreFormat = 1;
 inline constexpr char kFormatKey[] = "format";
 
-// Checks that this program's version wrote the store's sums, or that the store has no entries.
-// Messages begin with `attempt`, such as "open the store in DIR". kUnsupported: an older or a newer
-// program wrote it; kCorrupt: the mark is malformed; kIo.
+// Checks that the store has this program's format, or no entries. Messages begin with `attempt`,
+// such as "open the store in DIR". kUnsupported: it has another format; kCorrupt: the mark is
+// malformed, or missing although the store has entries; kIo.
 Status CheckFormat(const Database& database, std::string_view attempt);
 
 // As CheckFormat(), for a store about to be opened for writing, which creates missing tables. Reads

@@ -1,6 +1,6 @@
 // A batch of an agent on probation, at head key sequence:u64 (ledger.cc; row_codec.cc has varints).
 //
-//   held := version:u8 = 2 varint accepted_rows, varint weeks,
+//   held := version:u8 = 1 varint accepted_rows, varint weeks,
 //           (varint week, varint contributions)[weeks] record
 //   record := batch (batch_record.cc) | rows
 #include "aggregator/store/held.h"
@@ -13,7 +13,7 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 2;
+constexpr char kFormatVersion = 1;
 
 Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
 

@@ -1,6 +1,6 @@
 // An agent's record of probation, at head key "p" (ledger.cc; row_codec.cc has varints).
 //
-//   probation := version:u8 = 3 varint honest_batches, varint held_batches,
+//   probation := version:u8 = 1 varint honest_batches, varint held_batches,
 //                varint began_seconds, flags:u8
 //                ; flags 1: released; 2: some row was dishonest
 #include "aggregator/store/probation.h"
@@ -13,7 +13,7 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 3;
+constexpr char kFormatVersion = 1;
 constexpr char kProbationMark = 'p';
 constexpr unsigned char kReleased = 1;
 constexpr unsigned char kDishonest = 2;

@@ -6,21 +6,21 @@
 //                text(architecture) text(cpu family) log2_cores:u32 log2_memory_mib:u32
 //                text(os release) week:u32
 //   text(t)   := t 0x00                                      ; t without zero bytes
-//   row value := version:u8 = 5 flags:u8 [scalars] count:u8 bucket* [sizes] [cubes] [untimed]
-//   flags     := 1 saturated | 2 scalars | 4 weights | 8 sizes | 16 untimed | 32 cubes
+//   row value := version:u8 = 1 flags:u8 [scalars] count:u8 bucket* [sizes] [untimed]
+//   flags     := 1 saturated | 2 scalars | 4 weights | 8 sizes | 16 untimed
 //
 //   scalars   := varint contributions, zigzag sum_mean, varint sum_mean_squared,
-//                varint sum_inverse_calls, varint sum_within_squares, varint sum_within_freedom
+//                varint sum_inverse_calls, varint sum_within_squares, varint sum_within_freedom,
+//                zigzag sum_mean_cubed
 //   bucket    := slot:u8 varint count, varint sum, varint sum_of_squares, [varint weight]
 //                                                            ; ascending slots, count > 0
 //   sizes     := (count:u8 size*)[2]                         ; of calls, then of sums; count > 0
 //   size      := slot:u8 varint contributions, varint total  ; ascending slots, contributions > 0
-//   cubes     := varint cubed_contributions, zigzag sum_mean_cubed     ; contributions > 0
 //   untimed   := varint                                      ; > 0
 //
 //   rows      := kind:u8 (varint shared, varint added, key bytes[added], varint size, row value)*
 //                                  ; the key: `shared` bytes of the previous one, then these
-//                ; kind 1: added; 2: withdrawn; kind 5 has the whole batch: batch_record.cc
+//                ; kind 1: added; 2: withdrawn; kind 3 has the whole batch: batch_record.cc
 #include "aggregator/store/store_row_codec.h"
 
 #include <algorithm>
@@ -36,16 +36,15 @@ namespace {
 using stats::Int128;
 using stats::Uint128;
 
-constexpr std::uint8_t kFormatVersion = 5;
+constexpr std::uint8_t kFormatVersion = 1;
 constexpr std::size_t kWeekBytes = 4;  // at the end of a row key
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
 constexpr std::uint8_t kFlagSizes = 8;
 constexpr std::uint8_t kFlagUntimed = 16;
-constexpr std::uint8_t kFlagCubes = 32;
 constexpr std::uint8_t kKnownFlags =
-    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagUntimed | kFlagCubes;
+    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagUntimed;
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
@@ -92,23 +91,15 @@ Int128 UnZigZag(Uint128 value) {
 
 bool TakeScalars(std::string_view& bytes, stats::ContributionScalars& scalars) {
   Uint128 mean = 0;
+  Uint128 cubes = 0;
   if (!TakeVarint64(bytes, scalars.contributions) || !TakeVarint(bytes, mean) ||
       !TakeVarint(bytes, scalars.sum_mean_squared) ||
       !TakeVarint(bytes, scalars.sum_inverse_calls) ||
       !TakeVarint(bytes, scalars.sum_within_squares) ||
-      !TakeVarint(bytes, scalars.sum_within_freedom)) {
+      !TakeVarint(bytes, scalars.sum_within_freedom) || !TakeVarint(bytes, cubes)) {
     return false;
   }
   scalars.sum_mean = UnZigZag(mean);
-  return true;
-}
-
-bool TakeCubes(std::string_view& bytes, stats::ContributionScalars& scalars) {
-  Uint128 cubes = 0;
-  if (!TakeVarint64(bytes, scalars.cubed_contributions) || scalars.cubed_contributions == 0 ||
-      !TakeVarint(bytes, cubes)) {
-    return false;
-  }
   scalars.sum_mean_cubed = UnZigZag(cubes);
   return true;
 }
@@ -229,11 +220,10 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
       std::any_of(row.buckets.begin(), row.buckets.end(),
                   [](const CompactBucket& bucket) { return bucket.weight() != 0; });
   bytes.push_back(static_cast<char>(kFormatVersion));
-  const bool has_cubes = scalars.cubed_contributions != 0;
   bytes.push_back(
       static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0) |
                         (has_weights ? kFlagWeights : 0) | (row.sizes.empty() ? 0 : kFlagSizes) |
-                        (has_cubes ? kFlagCubes : 0) | (row.untimed != 0 ? kFlagUntimed : 0)));
+                        (row.untimed != 0 ? kFlagUntimed : 0)));
   if (has_scalars) {
     AppendVarint(scalars.contributions, bytes);
     AppendVarint(ZigZag(scalars.sum_mean), bytes);
@@ -241,6 +231,7 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
     AppendVarint(scalars.sum_inverse_calls, bytes);
     AppendVarint(scalars.sum_within_squares, bytes);
     AppendVarint(scalars.sum_within_freedom, bytes);
+    AppendVarint(ZigZag(scalars.sum_mean_cubed), bytes);
   }
   bytes.push_back(static_cast<char>(row.buckets.size()));
   for (const CompactBucket& bucket : row.buckets) {
@@ -251,10 +242,6 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
     if (has_weights) AppendVarint(bucket.weight(), bytes);
   }
   if (!row.sizes.empty()) AppendSizes(row.sizes, bytes);
-  if (has_cubes) {
-    AppendVarint(scalars.cubed_contributions, bytes);
-    AppendVarint(ZigZag(scalars.sum_mean_cubed), bytes);
-  }
   if (row.untimed != 0) AppendVarint(row.untimed, bytes);
 }
 
@@ -283,7 +270,6 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
     row.buckets.push_back(bucket);
   }
   if ((flags & kFlagSizes) != 0 && !TakeSizes(rest, row.sizes.buckets)) return Malformed("sizes");
-  if ((flags & kFlagCubes) != 0 && !TakeCubes(rest, row.scalars)) return Malformed("cubes");
   if ((flags & kFlagUntimed) != 0 && (!TakeVarint64(rest, row.untimed) || row.untimed == 0)) {
     return Malformed("calls that were not timed");
   }

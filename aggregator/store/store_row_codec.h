@@ -36,7 +36,7 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 enum class InboxKind : char {
   kAdded = 1,
   kWithdrawn = 2,
-  kBatch = 5,  // adds the rows of a batch, stored as received, for BatchRecordReader
+  kBatch = 3,  // adds the rows of a batch, stored as received, for BatchRecordReader
 };
 
 // The record that subtracts the rows of AcceptedRows::bytes().

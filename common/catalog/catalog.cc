@@ -41,6 +41,9 @@ class ResetOnExit {
   sqlite::Statement& statement_;
 };
 
+// Reads an index that has no rows.
+constexpr char kAllNames[] = "SELECT soname, symbol FROM apis INDEXED BY apis_by_name";
+
 }  // namespace
 
 // Statements are prepared once: that takes longer than a look-up.
@@ -56,14 +59,6 @@ struct Catalog::State {
   sqlite::Statement find_any;
   sqlite::Statement find_one;
   sqlite::Statement find_prefix;
-  bool has_totals = false;
-  bool has_name_index = false;  // and counts of rows
-
-  // Reads an index that has no rows.
-  const char* all_names() const {
-    return has_name_index ? "SELECT soname, symbol FROM apis INDEXED BY apis_by_name"
-                          : "SELECT soname, symbol FROM apis INDEXED BY apis_by_hash";
-  }
 };
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -77,14 +72,10 @@ Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
   if (sync.snapshot_version == 0) {
     return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
   }
-  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
-  auto state = std::make_unique<State>(std::move(database));
-  state->has_totals = version > kVersionWithoutBounds;
-  state->has_name_index = version > kVersionWithoutTotals;
-  return Catalog(std::move(state));
+  return Catalog(std::make_unique<State>(std::move(database)));
 }
 
-Result<Freshness> Catalog::GetSnapshotFreshness() const {
+Result<Freshness> Catalog::GetFreshness() const {
   const sqlite::Database& database = state_->database;
   FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
   sqlite::Statement count = database.Prepare(
@@ -103,14 +94,6 @@ Result<Freshness> Catalog::GetSnapshotFreshness() const {
   freshness.synthetic = sync.synthetic;
   freshness.snapshot_expires = sync.snapshot_expires;
   freshness.row_count = sync.row_count;
-  return freshness;
-}
-
-Result<Freshness> Catalog::GetFreshness() const {
-  FIELDCOST_ASSIGN(Freshness freshness, GetSnapshotFreshness());
-  if (state_->has_name_index) return freshness;
-  FIELDCOST_ASSIGN(freshness.row_count,
-                   state_->database.QueryInt("SELECT coalesce(sum(row_count), 0) FROM apis"));
   return freshness;
 }
 
@@ -142,13 +125,10 @@ Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
   return names;
 }
 
-bool Catalog::has_totals() const { return state_->has_totals; }
-
 Status Catalog::ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const {
   sqlite::Statement select = state_->database.Prepare(
-      state_->has_totals ? "SELECT soname, symbol, total FROM apis INDEXED BY apis_by_total "
-                           "ORDER BY total DESC, symbol, soname"
-                         : "SELECT soname, symbol, 0 FROM apis ORDER BY symbol, soname");
+      "SELECT soname, symbol, total FROM apis INDEXED BY apis_by_total "
+      "ORDER BY total DESC, symbol, soname");
   FoundApi api;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
@@ -193,7 +173,7 @@ Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) cons
 
 Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
                                                   std::size_t limit) const {
-  sqlite::Statement select = state_->database.Prepare(state_->all_names());
+  sqlite::Statement select = state_->database.Prepare(kAllNames);
   const std::size_t max_edits = MaxEdits(symbol);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (;;) {
@@ -214,7 +194,7 @@ Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
 
 Status Catalog::ForEachName(
     const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const {
-  sqlite::Statement select = state_->database.Prepare(state_->all_names());
+  sqlite::Statement select = state_->database.Prepare(kAllNames);
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found || !visit(select.ColumnView(0), select.ColumnView(1))) return {};
@@ -225,9 +205,7 @@ Status Catalog::ForEachApi(
     const std::function<void(std::vector<stats::StatRow> rows)>& visit) const {
   // By that index even if sorting all rows looked cheaper.
   sqlite::Statement select = state_->database.Prepare(
-      state_->has_name_index
-          ? "SELECT rows FROM apis INDEXED BY apis_by_name ORDER BY symbol, soname"
-          : "SELECT rows FROM apis ORDER BY symbol, soname");
+      "SELECT rows FROM apis INDEXED BY apis_by_name ORDER BY symbol, soname");
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return {};

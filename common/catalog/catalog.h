@@ -59,9 +59,6 @@ class Catalog {
   ~Catalog();
 
   Result<Freshness> GetFreshness() const;
-  // The same without row_count (0), which would require reading every API of a catalogue written by
-  // an older program.
-  Result<Freshness> GetSnapshotFreshness() const;
 
   // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname; rows
   // of the same library are adjacent.
@@ -72,16 +69,11 @@ class Catalog {
 
   // Finds up to `limit` matching names. Ordered by total, scans an index from the most expensive
   // on, only as far as needed; ordered by name, scans all of it. The index holds names and totals,
-  // no rows: a million names take at most about half a second. A catalogue of an older program has
-  // no totals (0) and is always in order of names.
+  // no rows: a million names take at most about half a second.
   Result<std::vector<FoundApi>> Search(const SearchOptions& options) const;
 
-  // Calls `visit` with every API, the most expensive total first, until it returns false. Without
-  // totals as above.
+  // Calls `visit` with every API, the most expensive total first, until it returns false.
   Status ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const;
-
-  // Whether this catalogue has totals.
-  bool has_totals() const;
 
   // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;

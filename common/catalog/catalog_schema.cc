@@ -31,10 +31,8 @@ CREATE TABLE fragments (
   sha256 BLOB,
   fetched_day INTEGER NOT NULL DEFAULT 0
 );
-)sql";
 
-// Rows are large: in a table by number they fill its pages, and no index has to carry them.
-constexpr char kApiTable[] = R"sql(
+-- Rows are large: in a table by number they fill its pages, and no index has to carry them.
 CREATE TABLE apis (
   id INTEGER PRIMARY KEY,
   symbol TEXT NOT NULL,
@@ -127,7 +125,7 @@ Status CheckFormat(const sqlite::Database& database, const std::filesystem::path
   if (id != kApplicationId) {
     return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
   }
-  if (version < kVersionWithoutWeights || version > kSchemaVersion) {
+  if (version != kSchemaVersion) {
     return Fail(ErrorCode::kUnsupported,
                 "catalogue {} has format {}, this program reads format {}; remove the file and run "
                 "`fieldcost sync`",
@@ -143,7 +141,6 @@ Status Create(sqlite::Database& database) {
                    database.QueryInt("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) {
     FIELDCOST_TRY(database.Execute(kTables));
-    FIELDCOST_TRY(database.Execute(kApiTable));
     FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
                                                kApplicationId, kSchemaVersion)
                                        .c_str()));
@@ -151,55 +148,6 @@ Status Create(sqlite::Database& database) {
     fresh.seed = crypto::RandomUint64();
     FIELDCOST_TRY(SaveState(database, fresh));
   }
-  return transaction.Commit();
-}
-
-// Rows of older versions lost the weights or bounded sums that their fragments may have had: what
-// is there serves until it has been fetched again.
-Status ForgetFragments(sqlite::Database& database) {
-  return database.Execute(
-      "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL");  // no fragment's
-}
-
-// Copies the APIs into a table as it is now.
-Status RewriteApis(sqlite::Database& database) {
-  FIELDCOST_TRY(
-      database.Execute("ALTER TABLE apis RENAME TO old_apis; DROP INDEX IF EXISTS apis_by_hash; "
-                       "DROP INDEX IF EXISTS apis_by_name; DROP INDEX IF EXISTS apis_by_total"));
-  FIELDCOST_TRY(database.Execute(kApiTable));
-  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
-  state.row_count = 0;
-  state.api_count = 0;
-  {
-    sqlite::Statement select =
-        database.Prepare("SELECT symbol, soname, hash, rows FROM old_apis ORDER BY symbol, soname");
-    sqlite::Statement insert = database.Prepare(
-        "INSERT INTO apis (symbol, soname, hash, row_count, total, rows) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-    for (;;) {
-      FIELDCOST_ASSIGN(const bool found, select.Step());
-      if (!found) break;
-      FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
-                       wire::DecodeFragment(select.ColumnView(3)));
-      insert.Text(select.ColumnView(0)).Text(select.ColumnView(1)).Int(select.ColumnInt(2));
-      insert.Int(std::uint64_t{rows.size()}).Int(TotalColumn(rows)).Blob(select.ColumnView(3));
-      FIELDCOST_TRY(insert.Run());
-      state.row_count += rows.size();
-      ++state.api_count;
-    }
-  }
-  FIELDCOST_TRY(database.Execute("DROP TABLE old_apis"));
-  return SaveState(database, state);
-}
-
-Status Upgrade(sqlite::Database& database) {
-  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
-  // Another process may have done it while we waited for the lock.
-  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
-  if (version == kSchemaVersion) return {};
-  FIELDCOST_TRY(ForgetFragments(database));
-  FIELDCOST_TRY(RewriteApis(database));
-  FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   return transaction.Commit();
 }
 
@@ -228,8 +176,6 @@ Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
     FIELDCOST_TRY(Create(database));
   }
   FIELDCOST_TRY(CheckFormat(database, path));
-  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
-  if (version < kSchemaVersion) FIELDCOST_TRY(Upgrade(database));
   // Losing the last fragments to a power cut costs a second download, never consistency.
   FIELDCOST_TRY(database.Execute("PRAGMA synchronous=NORMAL"));
   return database;

@@ -16,15 +16,7 @@ namespace fieldcost::catalog {
 // The SQLite file of Catalog and Sync; README.md describes the tables. Private to this folder.
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
-inline constexpr std::int64_t kSchemaVersion = 4;
-// Its rows lack bounded sums, even if the fragments had them, and its totals cover all calls. It is
-// read as if it had no totals, and upgraded when it is opened for writing.
-inline constexpr std::int64_t kVersionWithoutBounds = 3;
-// Lacks totals, their index, and the row and API counts in its state; its rows are in the index by
-// name. It can be read, but more slowly.
-inline constexpr std::int64_t kVersionWithoutTotals = 2;
-// Its rows lack weights, even if the fragments had them.
-inline constexpr std::int64_t kVersionWithoutWeights = 1;
+inline constexpr std::int64_t kSchemaVersion = 1;
 
 // Everything except fragments and rows: the verified metadata and the progress of today's share.
 // Days are whole UTC days since 1970-01-01; 0 = never.
@@ -48,12 +40,10 @@ struct SyncState {
   std::int64_t share_complete_day = 0;
 };
 
-// Opens for reading, including files of older versions. kNotFound, kCorrupt if it is not a
-// catalogue, kUnsupported if it is newer.
+// Opens for reading. kNotFound, kCorrupt if it is not a catalogue, kUnsupported if it has another
+// version.
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
-// Opens for writing; creates it (with its directory, tables and a random seed) if absent. Upgrades
-// an older version: it keeps its rows (all are copied and decoded once, for their totals: about a
-// minute per million APIs), and every fragment counts as stale.
+// Opens for writing; creates it (with its directory, tables and a random seed) if absent.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
 // The column `total`: the bounded total cost of an API's calls (stats::FieldTotal), encoded so that

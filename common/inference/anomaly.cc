@@ -23,15 +23,6 @@ stats::AgentWeights Without(const stats::AgentWeights& own, const stats::ApiSums
                                                                            : stats::AgentWeights{};
 }
 
-// If the field lacks the cubes of some contributions, those of the rest are unknown.
-bool TakeOut(stats::ContributionScalars own, stats::ContributionScalars& field) {
-  if (!field.knows_cubes()) {
-    own.ForgetCubes();
-    field.ForgetCubes();
-  }
-  return field.Subtract(own).has_value();
-}
-
 // The octaves by which my machine's mean is above that of the others', of all weeks.
 double OctavesAbove(const stats::CostHistogram& mine, const stats::ContributionScalars& others) {
   if (others.contributions == 0) return 0;
@@ -54,10 +45,10 @@ std::string_view Name(Verdict verdict) {
 
 bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field) {
   stats::ApiSums rest = field;
-  if (!rest.histogram.Subtract(own.histogram) || !TakeOut(own.scalars, rest.scalars)) return false;
+  if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
   if (own.fullest_week.week != 0) {
     if (own.fullest_week.week != rest.fullest_week.week ||
-        !TakeOut(own.fullest_week.scalars, rest.fullest_week.scalars)) {
+        !rest.fullest_week.scalars.Subtract(own.fullest_week.scalars)) {
       return false;
     }
     if (rest.fullest_week.scalars.contributions == 0) rest.fullest_week = {};

@@ -51,10 +51,8 @@ MachineMoments MomentsOf(const stats::ContributionScalars& scalars) {
                         : static_cast<double>(scalars.sum_within_squares) * kSquareStep /
                               static_cast<double>(scalars.sum_within_freedom),
           .inverse_calls = static_cast<double>(scalars.sum_inverse_calls) * kSquareStep / machines,
-          .skewness = scalars.knows_cubes()
-                          ? SkewnessOf(machines, rest, static_cast<double>(squares),
-                                       static_cast<double>(cubes))
-                          : std::nullopt};
+          .skewness =
+              SkewnessOf(machines, rest, static_cast<double>(squares), static_cast<double>(cubes))};
 }
 
 }  // namespace fieldcost::inference

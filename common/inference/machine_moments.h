@@ -16,8 +16,7 @@ struct MachineMoments {
   double within = 0;         // s^2_w, the pooled variance of calls of one machine
   double inverse_calls = 0;  // the mean of 1/n
   // The skewness of the machines' means (Fisher's adjusted G1, without unit), positive if a few are
-  // far above the others. nullopt if cubes are not known of all, or there are fewer than 3
-  // machines.
+  // far above the others. nullopt if there are fewer than 3 machines.
   std::optional<double> skewness;
 };
 

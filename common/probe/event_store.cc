@@ -10,7 +10,7 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr std::uint64_t kSchemaVersion = 2;
+constexpr std::uint64_t kSchemaVersion = 1;
 
 constexpr char kSchema[] = R"(
 CREATE TABLE event_schema(version INTEGER NOT NULL);

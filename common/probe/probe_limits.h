@@ -7,7 +7,7 @@
 
 namespace fieldcost::probe {
 
-inline constexpr std::uint32_t kBatchFormatVersion = 2;
+inline constexpr std::uint32_t kBatchFormatVersion = 1;
 inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
 inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received
 inline constexpr std::size_t kMaxBatchDecodedBytes = 2 * kMiB;  // after decompression

@@ -20,7 +20,7 @@ constexpr std::string_view kMagic(
     "\x89"
     "fct\r\n\x1a\n",
     8);
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderCrcAt = kHeaderBytes - sizeof(std::uint32_t);
 constexpr std::size_t kCrcAt = 8;  // in a frame's head: type, length, checksum, number
 
@@ -65,7 +65,9 @@ Result<ClockAnchors> DecodeHeader(std::string_view untrusted_bytes) {
     return Fail(ErrorCode::kCorrupt, "the header's checksum differs");
   }
   if (version != kVersion || flags != 0) {
-    return Fail(ErrorCode::kUnsupported, "format version {}, flags {:x}", version, flags);
+    return Fail(ErrorCode::kUnsupported,
+                "format version {}, flags {:x}; this program reads only version {} without flags",
+                version, flags, kVersion);
   }
   ClockAnchors anchors;
   anchors.created_ns = bytes.Fixed<std::uint64_t>();

@@ -25,7 +25,7 @@ inline constexpr char kLabPlanName[] = "plan";
 inline constexpr char kLabFileSuffix[] = ".lab";
 inline constexpr char kLabPlanMagic[8] = {'f', 'c', 'l', 'a', 'b', 'p', 'l', 'n'};
 inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
-inline constexpr uint32_t kLabVersion = 4;
+inline constexpr uint32_t kLabVersion = 1;
 
 inline constexpr uint32_t kLabApis = 16384;
 inline constexpr uint32_t kLabNodes = 16384;   // per thread

@@ -12,7 +12,7 @@
 namespace fieldcost::shm {
 
 inline constexpr char kPolicyMagic[8] = {'f', 'c', 'p', 'o', 'l', 'i', 'c', 'y'};
-inline constexpr uint32_t kPolicyVersion = 4;
+inline constexpr uint32_t kPolicyVersion = 1;
 inline constexpr uint32_t kMaxAllowedModules = 1024;
 inline constexpr uint32_t kMaxSonameBytes = 64;  // including the terminating zero
 inline constexpr uint32_t kMaxWeights = 32768;

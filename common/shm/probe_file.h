@@ -30,7 +30,7 @@ inline constexpr char kProbePlanName[] = "plan";
 inline constexpr char kProbeFileSuffix[] = ".probe";
 inline constexpr char kProbePlanMagic[8] = {'f', 'c', 'p', 'r', 'b', 'p', 'l', 'n'};
 inline constexpr char kProbeMagic[8] = {'f', 'c', 'p', 'r', 'b', 'r', 'n', 'g'};
-inline constexpr uint32_t kProbeVersion = 2;
+inline constexpr uint32_t kProbeVersion = 1;
 
 inline constexpr uint32_t kProbeSites = 2048;
 inline constexpr uint32_t kProbeRings = 64;

@@ -26,8 +26,7 @@
 namespace fieldcost::shm {
 
 inline constexpr char kRunMagic[8] = {'f', 'c', 'r', 'u', 'n', 'f', 'i', 'l'};
-// Programs that wrote earlier versions drew their picks in a different way: these are refused.
-inline constexpr uint32_t kRunVersion = 5;
+inline constexpr uint32_t kRunVersion = 1;
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";

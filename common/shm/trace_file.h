@@ -27,7 +27,7 @@ inline constexpr char kTracePlanName[] = "plan";
 inline constexpr char kTraceFileSuffix[] = ".arena";
 inline constexpr char kTracePlanMagic[8] = {'f', 'c', 't', 'r', 'c', 'p', 'l', 'n'};
 inline constexpr char kTraceMagic[8] = {'f', 'c', 't', 'r', 'c', 'r', 'u', 'n'};
-inline constexpr uint32_t kTraceVersion = 3;
+inline constexpr uint32_t kTraceVersion = 1;
 
 inline constexpr uint32_t kTraceModules = 512;
 inline constexpr uint32_t kTraceApis = 16384;

@@ -132,7 +132,7 @@ Status Validate(const AgentWeights& untrusted_weights, const CostHistogram& hist
     if (weight > most - total) return Impossible("more than 1 for each contribution");
     total += weight;
   }
-  if (total % kWeightOne != 0) return Impossible("a part of a contribution");
+  if (total != 0 && total != most) return Impossible("less than 1 for each contribution");
   return {};
 }
 

@@ -25,8 +25,7 @@ struct AgentWeights {
   // Adds. REQUIRES, for a meaningful result: both are valid. Sums wrap, they never trap.
   void Merge(const AgentWeights& other);
   Uint128 Total() const;
-  // How many contributions have been added. May be fewer than ContributionScalars knows: those from
-  // before weights were kept have none.
+  // How many contributions have been added.
   std::uint64_t Contributions() const;
 };
 
@@ -45,8 +44,8 @@ void ApportionCounts(std::span<const std::uint64_t> counts, std::uint64_t parts,
 // The weights of one contribution: 2^32 split in proportion to its counts; none if it is empty.
 AgentWeights WeightsOf(const CostHistogram& histogram);
 
-// kCorrupt unless the weights can be those of some of the contributions to this (valid) histogram:
-// whole contributions, at most `contributions` of them, weight only where there are values.
+// kCorrupt unless there are none, or they can be those of the `contributions` to this (valid)
+// histogram: 1 for each, in buckets with values only.
 Status Validate(const AgentWeights& untrusted_weights, const CostHistogram& histogram,
                 std::uint64_t contributions);
 

@@ -26,11 +26,9 @@ BoundedSums BoundedSumsOf(const CostHistogram& histogram) { return SizesOf(histo
 
 Status Validate(const BoundedSums& untrusted_sums, const CostHistogram& histogram,
                 std::uint64_t contributions) {
-  if (untrusted_sums.contributions > contributions) {
-    return Impossible("of more contributions than there are");
-  }
-  if (untrusted_sums.contributions == 0) {
-    return untrusted_sums == BoundedSums{} ? Status() : Impossible("of no contribution");
+  if (untrusted_sums == BoundedSums{}) return {};
+  if (untrusted_sums.contributions != contributions || contributions == 0) {
+    return Impossible("not of the row's contributions");
   }
   if (untrusted_sums.calls < untrusted_sums.contributions) {
     return Impossible("a contribution without a call");

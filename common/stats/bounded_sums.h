@@ -13,8 +13,7 @@ namespace fieldcost::stats {
 // by more than the cap. They contain only first contributions, so they are less than the row's
 // totals even where nothing exceeds the cap. Those of several rows may be added. A plain value.
 struct BoundedSums {
-  std::uint64_t contributions = 0;  // these speak of; fewer than ContributionScalars knows where
-                                    // some are from before sizes were kept
+  std::uint64_t contributions = 0;
   std::uint64_t calls = 0;
   Uint128 sum = 0;  // unit of the metric
   bool operator==(const BoundedSums&) const = default;
@@ -28,7 +27,7 @@ struct BoundedSums {
 // The sums of one machine with this single contribution: nothing exceeds the cap. Zero if empty.
 BoundedSums BoundedSumsOf(const CostHistogram& histogram);
 
-// kCorrupt unless they can be those of some or all of the `contributions` to this (valid)
+// kCorrupt unless there are none, or they can be those of the `contributions` to this (valid)
 // histogram: at least a call for each, and no more of anything than there is.
 Status Validate(const BoundedSums& untrusted_sums, const CostHistogram& histogram,
                 std::uint64_t contributions);

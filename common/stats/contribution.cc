@@ -18,7 +18,7 @@ constexpr std::int64_t kHighestLog = (std::int64_t{64} << kLogBits) - 1;
 constexpr unsigned kInverseBits = 32;  // Q32
 constexpr Int128 kLowestCube = Int128{kLowestLog} * kLowestLog * kLowestLog;
 constexpr Int128 kHighestCube = Int128{kHighestLog} * kHighestLog * kHighestLog;
-constexpr std::uint64_t kMostCubed = std::uint64_t{1} << 56;  // sums of cubes: 2^122
+constexpr std::uint64_t kMostContributions = std::uint64_t{1} << 56;  // sums of cubes: 2^122
 
 int LeadingZeros(Uint128 value) {
   return High64(value) != 0 ? std::countl_zero(High64(value)) : 64 + std::countl_zero(Low64(value));
@@ -69,14 +69,10 @@ bool AreMomentsOfSome(Uint128 first, Uint128 second, Uint128 third) {
 // REQUIRES: all but the cubes is valid.
 Status ValidateCubes(const ContributionScalars& untrusted_scalars) {
   const ContributionScalars& s = untrusted_scalars;
-  if (s.cubed_contributions > s.contributions || s.cubed_contributions > kMostCubed) {
-    return Impossible("more cubes than contributions");
-  }
-  const Int128 n = s.cubed_contributions;
+  const Int128 n = s.contributions;
   if (s.sum_mean_cubed < n * kLowestCube || s.sum_mean_cubed > n * kHighestCube) {
     return Impossible("a cube out of range");
   }
-  if (!s.knows_cubes()) return {};
   if ((s.sum_mean_cubed - s.sum_mean) % 6 != 0) {  // m^3 - m = (m - 1) m (m + 1)
     return Impossible("means and their cubes differ by no multiple of 6");
   }
@@ -182,7 +178,6 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram) {
           // Scaled to the calls that were timed; both factors of each product are below 2^64.
           .sum_within_squares = squares / calls * timed + squares % calls * timed / calls,
           .sum_within_freedom = timed - 1,
-          .cubed_contributions = 1,
           .sum_mean_cubed = mean * mean * mean};
 }
 
@@ -194,7 +189,6 @@ void ContributionScalars::Merge(const ContributionScalars& other) {
   sum_inverse_calls += other.sum_inverse_calls;
   sum_within_squares += other.sum_within_squares;
   sum_within_freedom += other.sum_within_freedom;
-  cubed_contributions += other.cubed_contributions;
   sum_mean_cubed = static_cast<Int128>(static_cast<Uint128>(sum_mean_cubed) +
                                        static_cast<Uint128>(other.sum_mean_cubed));
 }
@@ -203,8 +197,7 @@ Status ContributionScalars::Subtract(const ContributionScalars& other) {
   if (other.contributions > contributions || other.sum_mean_squared > sum_mean_squared ||
       other.sum_inverse_calls > sum_inverse_calls ||
       other.sum_within_squares > sum_within_squares ||
-      other.sum_within_freedom > sum_within_freedom ||
-      other.cubed_contributions > cubed_contributions) {
+      other.sum_within_freedom > sum_within_freedom) {
     return Fail(ErrorCode::kInvalidArgument,
                 "cannot subtract: the contribution is not part of the sums");
   }
@@ -216,7 +209,6 @@ Status ContributionScalars::Subtract(const ContributionScalars& other) {
   result.sum_inverse_calls = sum_inverse_calls - other.sum_inverse_calls;
   result.sum_within_squares = sum_within_squares - other.sum_within_squares;
   result.sum_within_freedom = sum_within_freedom - other.sum_within_freedom;
-  result.cubed_contributions = cubed_contributions - other.cubed_contributions;
   result.sum_mean_cubed = static_cast<Int128>(static_cast<Uint128>(sum_mean_cubed) -
                                               static_cast<Uint128>(other.sum_mean_cubed));
   if (const Status valid = Validate(result); !valid) {
@@ -232,6 +224,7 @@ Status Validate(const ContributionScalars& untrusted_scalars) {
     if (s != ContributionScalars{}) return Impossible("sums without a contribution");
     return {};
   }
+  if (s.contributions > kMostContributions) return Impossible("more contributions than 2^56");
   const Int128 n = s.contributions;
   if (s.sum_mean < n * kLowestLog || s.sum_mean > n * kHighestLog) {
     return Impossible("a mean out of range");

@@ -19,18 +19,10 @@ struct ContributionScalars {
   Uint128 sum_inverse_calls = 0;    // sum of 1/n, Q32
   Uint128 sum_within_squares = 0;   // sum of (n-1)s^2, Q32
   Uint128 sum_within_freedom = 0;   // sum of n-1
-  // Sum of m^3, Q48, over so many of the contributions: those from before it was kept have none.
-  // |m| is below 2^22 steps, so the sum over 2^56 contributions is below 2^122.
-  std::uint64_t cubed_contributions = 0;
+  // Sum of m^3, Q48. |m| is below 2^22 steps, so the sum over 2^56 contributions, the most that are
+  // valid, is below 2^122.
   Int128 sum_mean_cubed = 0;
   bool operator==(const ContributionScalars&) const = default;
-
-  // Whether the cubes cover all contributions, and are therefore usable.
-  bool knows_cubes() const { return contributions != 0 && cubed_contributions == contributions; }
-  void ForgetCubes() {
-    cubed_contributions = 0;
-    sum_mean_cubed = 0;
-  }
 
   // Adds. REQUIRES, for a meaningful result: both are valid. Sums wrap, they never trap.
   void Merge(const ContributionScalars& other);
@@ -45,8 +37,7 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram);
 
 // kCorrupt unless 1 contribution or more makes these scalars possible: mean range, Cauchy-Schwarz,
 // inverse calls at most contributions, all zero if contributions is zero. Cubes must be in range,
-// and where they are of all contributions, congruent to the means modulo 6 and possible with them
-// and their squares.
+// congruent to the means modulo 6, and possible with them and their squares.
 Status Validate(const ContributionScalars& untrusted_scalars);
 
 // floor(log2(numerator / denominator) * 2^16) for positive arguments, the same on every machine:

@@ -48,8 +48,7 @@ struct ContributionSizes {
   // at most ours and what is left is possible.
   Status Subtract(const ContributionSizes& other);
 
-  // How many have been added. May be fewer than ContributionScalars knows: those from before sizes
-  // were kept have none.
+  // How many have been added.
   std::uint64_t Contributions() const;
 
   // The sums with no contribution above the cap, for calls and for costs apart: the cap is the

@@ -5,10 +5,6 @@
 namespace fieldcost::stats {
 namespace {
 
-bool SpeaksForHalf(std::uint64_t some, std::uint64_t all) {
-  return some != 0 && (some >= all || all - some <= some);
-}
-
 Quantiles QuantilesOfCalls(const CostHistogram& histogram) {
   return {.p50 = EstimateQuantile(histogram, 0.50),
           .p95 = EstimateQuantile(histogram, 0.95),
@@ -66,13 +62,9 @@ Figures OwnFigures(const ApiSums& sums) {
 
 }  // namespace
 
-bool KnowsMachines(const ApiSums& sums) {
-  return SpeaksForHalf(sums.weights.Contributions(), sums.scalars.contributions);
-}
+bool KnowsMachines(const ApiSums& sums) { return sums.weights.Contributions() != 0; }
 
-bool KnowsBounds(const ApiSums& sums) {
-  return SpeaksForHalf(sums.bounded.contributions, sums.scalars.contributions);
-}
+bool KnowsBounds(const ApiSums& sums) { return sums.bounded.contributions != 0; }
 
 bool AllCallsAgree(const ApiSums& sums) {
   return KnowsMachines(sums) && KnowsBounds(sums) &&

@@ -73,8 +73,8 @@ struct Figures {
 
 Figures FiguresOf(const ApiSums& sums, Whose whose);
 
-// Whether weights, or bounded sums, speak for half of the contributions at least; if not, most of
-// them are from before these were kept, and the figures made of them are not known.
+// Whether the sums have weights, or bounded sums. Otherwise the figures that are computed from them
+// are unknown.
 bool KnowsMachines(const ApiSums& sums);
 bool KnowsBounds(const ApiSums& sums);
 

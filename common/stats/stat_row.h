@@ -14,7 +14,7 @@ struct StatRow {
   RowKey key;
   CostHistogram histogram;
   ContributionScalars scalars;
-  AgentWeights weights{};  // of some or all of the contributions
+  AgentWeights weights{};  // of the contributions, or none
   BoundedSums bounded{};   // likewise
   // The fullest of a row over all weeks (key.week == 0), as far as it may be published.
   WeekScalars fullest_week{};

@@ -5,9 +5,9 @@
 //   Batch   := format_version = 1, field_policy_version,
 //              hardware { architecture cpu_family log2_cores log2_memory_mib os_release },
 //              RowTable, row_first_contribution*             ; one 0 or 1 per row
-//   signed  := "fieldcost batch v3" 0x00 identity            ; Ed25519, in a header
-//            | "fieldcost withdrawal v3" 0x00 identity
-//            | "fieldcost enrolment v3" 0x00 key epoch sha256(token)[32] service
+//   signed  := "fieldcost batch v1" 0x00 identity            ; Ed25519, in a header
+//            | "fieldcost withdrawal v1" 0x00 identity
+//            | "fieldcost enrolment v1" 0x00 key epoch sha256(token)[32] service
 //   identity := key epoch sequence sha256(body)[32] service
 //   key := the agent's, [32]; epoch, sequence := u64
 //   service := host "/" sha256(root) in hex, to the end     ; ServiceId()
@@ -26,9 +26,9 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::string_view kSigningDomain = "fieldcost batch v3";
-constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v3";
-constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v3";
+constexpr std::string_view kSigningDomain = "fieldcost batch v1";
+constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v1";
+constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v1";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kHashBytes = 32;
 constexpr int kCompressionLevel = 6;
@@ -166,8 +166,7 @@ Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
   FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_body, kLimits));
   decoded_bytes = bytes.size();
   FIELDCOST_TRY(ParseMessage(bytes, batch));
-  if (batch.format_version() != kBatchFormatVersion &&
-      batch.format_version() != kOldBatchFormatVersion) {
+  if (batch.format_version() != kBatchFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "batch format version {}, only {} is understood",
                 batch.format_version(), kBatchFormatVersion);
   }
@@ -191,8 +190,6 @@ Status BatchDecoder::Decode(std::string_view untrusted_body) {
   }
   return {};
 }
-
-std::uint32_t BatchDecoder::format_version() const { return state_->batch.format_version(); }
 
 std::uint32_t BatchDecoder::field_policy_version() const {
   return state_->batch.field_policy_version();

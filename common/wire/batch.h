@@ -104,7 +104,6 @@ class BatchDecoder {
   // are no rows.
   Status Decode(std::string_view untrusted_body);
 
-  std::uint32_t format_version() const;  // kBatchFormatVersion or kOldBatchFormatVersion
   std::uint32_t field_policy_version() const;
   const stats::HardwareClass& hardware() const;
   std::size_t row_count() const;

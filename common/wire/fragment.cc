@@ -1,17 +1,14 @@
-// A fragment of the catalogue (wire.proto has the field numbers). Columns are added, never changed,
-// so the version stays 1; those marked ? are absent where no row has any.
+// A fragment of the catalogue (wire.proto has the field numbers). Columns marked ? are absent if no
+// row has any.
 //
 //   file     := one zstd frame of Fragment
 //   Fragment := format_version = 1, RowTable, hardware*,     ; each class once, as first used
 //               row { hardware scalars }*,                   ; hardware: index; empty class: all
-//               row { weighted_contributions }*?,
 //               bucket { share_per_65536 }*?,                ; adds up to 65536 in a row, or to 0
-//               row { bounded_contributions bounded_calls bounded_sum:128 }*?,
-//               row { cubes }*?,
-//               row { week scalars cubes }*?                 ; the fullest quarter; 0 = not given
+//               row { bounded_calls bounded_sum:128 }*?,     ; 0 calls: none
+//               row { week scalars }*?                       ; the fullest quarter; 0 = none
 //   scalars  := contributions:u64, sum_mean:s128, sum_mean_squared:128, sum_inverse_calls:128,
-//               sum_within_squares:128, sum_within_freedom:128
-//   cubes    := cubed_contributions:u64, sum_mean_cubed:s128
+//               sum_within_squares:128, sum_within_freedom:128, sum_mean_cubed:s128
 //   128      := two columns of u64, the low half first; s128: in two's complement
 #include "common/wire/fragment.h"
 

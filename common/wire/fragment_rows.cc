@@ -58,24 +58,17 @@ void AppendScalars(const ContributionScalars& scalars, Columns& fragment) {
   fragment.add_sum_within_squares_high(High64(scalars.sum_within_squares));
   fragment.add_sum_within_freedom_low(Low64(scalars.sum_within_freedom));
   fragment.add_sum_within_freedom_high(High64(scalars.sum_within_freedom));
-}
-
-template <typename Columns>
-void AppendCubes(const ContributionScalars& scalars, Columns& columns) {
   const auto cubes = static_cast<Uint128>(scalars.sum_mean_cubed);
-  columns.add_cubed_contributions(scalars.cubed_contributions);
-  columns.add_sum_mean_cubed_low(Low64(cubes));
-  columns.add_sum_mean_cubed_high(High64(cubes));
+  fragment.add_sum_mean_cubed_low(Low64(cubes));
+  fragment.add_sum_mean_cubed_high(High64(cubes));
 }
 
 void AppendFullestWeek(const stats::WeekScalars& week, proto::WeekScalars& columns) {
   columns.add_week(week.week);
   AppendScalars(week.scalars, columns);
-  AppendCubes(week.scalars, columns);
 }
 
 void AppendWeights(const StatRow& row, proto::Fragment& fragment) {
-  fragment.add_weighted_contributions(row.weights.Contributions());
   const auto shares = stats::Apportion(row.weights.slots, kShareOne);
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     if (row.histogram.bucket(slot) == stats::Bucket{}) continue;  // as RowTableWriter does
@@ -84,7 +77,6 @@ void AppendWeights(const StatRow& row, proto::Fragment& fragment) {
 }
 
 void AppendBounded(const stats::BoundedSums& bounded, proto::Fragment& fragment) {
-  fragment.add_bounded_contributions(bounded.contributions);
   fragment.add_bounded_calls(bounded.calls);
   fragment.add_bounded_sum_low(Low64(bounded.sum));
   fragment.add_bounded_sum_high(High64(bounded.sum));
@@ -94,16 +86,13 @@ void AppendBounded(const stats::BoundedSums& bounded, proto::Fragment& fragment)
 Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
   const proto::Fragment& fragment = untrusted_fragment;
   const proto::RowTable& table = fragment.table();
-  if (fragment.weighted_contributions_size() == 0 && fragment.bucket_share_per_65536_size() == 0) {
-    return {};
-  }
-  if (fragment.weighted_contributions_size() != static_cast<int>(rows.size()) ||
-      fragment.bucket_share_per_65536_size() != table.bucket_slot_size()) {
-    return Fail(ErrorCode::kCorrupt, "columns of the weights have different lengths");
+  if (fragment.bucket_share_per_65536_size() == 0) return {};
+  if (fragment.bucket_share_per_65536_size() != table.bucket_slot_size()) {
+    return Fail(ErrorCode::kCorrupt, "the column of the weights has another length");
   }
   int next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::uint64_t contributions = fragment.weighted_contributions(static_cast<int>(i));
+    const std::uint64_t contributions = rows[i].scalars.contributions;
     const int end = next + static_cast<int>(table.row_bucket_count(static_cast<int>(i)));
     std::uint64_t total = 0;
     for (; next < end; ++next) {
@@ -112,7 +101,7 @@ Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRo
       rows[i].weights.slots[table.bucket_slot(next)] = Uint128{share} * contributions
                                                        << (stats::kWeightBits - kShareBits);
     }
-    if (total != (contributions == 0 ? 0 : kShareOne)) {
+    if (total != 0 && total != kShareOne) {
       return Fail(ErrorCode::kCorrupt, "row {}: the weights' shares do not add up", i);
     }
   }
@@ -122,8 +111,8 @@ Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRo
 // Fills the rows' bounded sums.
 Status ReadBounded(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
   const proto::Fragment& fragment = untrusted_fragment;
-  const int columns[] = {fragment.bounded_contributions_size(), fragment.bounded_calls_size(),
-                         fragment.bounded_sum_low_size(), fragment.bounded_sum_high_size()};
+  const int columns[] = {fragment.bounded_calls_size(), fragment.bounded_sum_low_size(),
+                         fragment.bounded_sum_high_size()};
   const auto have = [&](int length) {
     return std::all_of(std::begin(columns), std::end(columns),
                        [length](int size) { return size == length; });
@@ -135,7 +124,7 @@ Status ReadBounded(const proto::Fragment& untrusted_fragment, std::vector<StatRo
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = static_cast<int>(i);
     rows[i].bounded = {
-        .contributions = fragment.bounded_contributions(row),
+        .contributions = fragment.bounded_calls(row) == 0 ? 0 : rows[i].scalars.contributions,
         .calls = fragment.bounded_calls(row),
         .sum = MakeUint128(fragment.bounded_sum_high(row), fragment.bounded_sum_low(row))};
   }
@@ -152,13 +141,8 @@ bool HasScalarsFor(const Columns& columns, int rows) {
          columns.sum_within_squares_low_size() == rows &&
          columns.sum_within_squares_high_size() == rows &&
          columns.sum_within_freedom_low_size() == rows &&
-         columns.sum_within_freedom_high_size() == rows;
-}
-
-template <typename Columns>
-bool HasCubesFor(const Columns& columns, int rows) {
-  return columns.cubed_contributions_size() == rows && columns.sum_mean_cubed_low_size() == rows &&
-         columns.sum_mean_cubed_high_size() == rows;
+         columns.sum_within_freedom_high_size() == rows &&
+         columns.sum_mean_cubed_low_size() == rows && columns.sum_mean_cubed_high_size() == rows;
 }
 
 // REQUIRES: HasScalarsFor more than `row` rows.
@@ -175,37 +159,22 @@ ContributionScalars ReadScalars(const Columns& fragment, int row) {
       .sum_within_squares =
           MakeUint128(fragment.sum_within_squares_high(row), fragment.sum_within_squares_low(row)),
       .sum_within_freedom =
-          MakeUint128(fragment.sum_within_freedom_high(row), fragment.sum_within_freedom_low(row))};
+          MakeUint128(fragment.sum_within_freedom_high(row), fragment.sum_within_freedom_low(row)),
+      .sum_mean_cubed = static_cast<stats::Int128>(
+          MakeUint128(fragment.sum_mean_cubed_high(row), fragment.sum_mean_cubed_low(row)))};
 }
 
-// REQUIRES: HasCubesFor more than `row` rows.
-template <typename Columns>
-void ReadCubes(const Columns& columns, int row, ContributionScalars& scalars) {
-  scalars.cubed_contributions = columns.cubed_contributions(row);
-  scalars.sum_mean_cubed = static_cast<stats::Int128>(
-      MakeUint128(columns.sum_mean_cubed_high(row), columns.sum_mean_cubed_low(row)));
-}
-
-// Fills the rows' cubes and fullest quarters.
-Status ReadCubesAndWeeks(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
-  const proto::Fragment& fragment = untrusted_fragment;
+// Fills the rows' fullest quarters.
+Status ReadFullestWeeks(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
+  if (!untrusted_fragment.has_fullest_week()) return {};
+  const proto::WeekScalars& weeks = untrusted_fragment.fullest_week();
   const auto count = static_cast<int>(rows.size());
-  const bool has_cubes = !HasCubesFor(fragment, 0);
-  if (has_cubes && !HasCubesFor(fragment, count)) {
-    return Fail(ErrorCode::kCorrupt, "columns of the cubes have different lengths");
-  }
-  const proto::WeekScalars& weeks = fragment.fullest_week();
-  const bool has_weeks = fragment.has_fullest_week();
-  if (has_weeks &&
-      !(weeks.week_size() == count && HasScalarsFor(weeks, count) && HasCubesFor(weeks, count))) {
+  if (weeks.week_size() != count || !HasScalarsFor(weeks, count)) {
     return Fail(ErrorCode::kCorrupt, "columns of the fullest quarters have different lengths");
   }
   for (int i = 0; i < count; ++i) {
-    StatRow& row = rows[static_cast<std::size_t>(i)];
-    if (has_cubes) ReadCubes(fragment, i, row.scalars);
-    if (!has_weeks) continue;
-    row.fullest_week = {.week = weeks.week(i), .scalars = ReadScalars(weeks, i)};
-    ReadCubes(weeks, i, row.fullest_week.scalars);
+    rows[static_cast<std::size_t>(i)].fullest_week = {.week = weeks.week(i),
+                                                      .scalars = ReadScalars(weeks, i)};
   }
   return {};
 }
@@ -233,9 +202,6 @@ void WriteFragmentRows(std::span<const StatRow> sorted_rows, RowTableWriter& wri
   const bool has_bounded =
       std::any_of(sorted_rows.begin(), sorted_rows.end(),
                   [](const StatRow& row) { return row.bounded != stats::BoundedSums{}; });
-  const bool has_cubes =
-      std::any_of(sorted_rows.begin(), sorted_rows.end(),
-                  [](const StatRow& row) { return row.scalars.cubed_contributions != 0; });
   const bool has_weeks =
       std::any_of(sorted_rows.begin(), sorted_rows.end(),
                   [](const StatRow& row) { return row.fullest_week != stats::WeekScalars{}; });
@@ -248,7 +214,6 @@ void WriteFragmentRows(std::span<const StatRow> sorted_rows, RowTableWriter& wri
     AppendScalars(row.scalars, fragment);
     if (has_weights) AppendWeights(row, fragment);
     if (has_bounded) AppendBounded(row.bounded, fragment);
-    if (has_cubes) AppendCubes(row.scalars, fragment);
     if (has_weeks) AppendFullestWeek(row.fullest_week, *fragment.mutable_fullest_week());
   }
 }
@@ -287,7 +252,7 @@ Result<std::vector<StatRow>> ReadFragmentRows(const proto::Fragment& untrusted_f
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));
   FIELDCOST_TRY(ReadBounded(fragment, result));
-  FIELDCOST_TRY(ReadCubesAndWeeks(fragment, result));
+  FIELDCOST_TRY(ReadFullestWeeks(fragment, result));
   FIELDCOST_TRY(CheckFragmentRows(result));
   return result;
 }

@@ -2,7 +2,7 @@
 // is a column; those of a group are of one length.
 //
 //   file     := one zstd frame of LabTable
-//   LabTable := kind = "fieldcost lab table", format_version = 2,
+//   LabTable := kind = "fieldcost lab table", format_version = 1,
 //               rows: Fragment,              ; its RowTable has exactly the APIs below
 //               api { is_own calls log_count log_sum log_squares first_call_bytes other_bytes
 //                     argument_count           ; the next argument_count arguments

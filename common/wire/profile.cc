@@ -1,6 +1,6 @@
 // A profile has the bytes of a fragment (fragment.cc). Its rows are all of one hardware class and
-// of week 0, of one contribution each, with the scalars of their histograms and without cubes,
-// weights, bounded sums and fullest quarter; there are at most 32,768.
+// of week 0, of one contribution each, with the scalars of their histograms and without weights,
+// bounded sums and fullest quarter; there are at most 32,768.
 #include "common/wire/profile.h"
 
 #include <map>
@@ -14,14 +14,6 @@ namespace {
 
 using stats::StatRow;
 
-// The scalars of one machine, without cubes: these mean nothing for one machine, and older
-// profiles have none.
-stats::ContributionScalars ScalarsOfOne(const stats::CostHistogram& histogram) {
-  stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
-  scalars.ForgetCubes();
-  return scalars;
-}
-
 // Checks what a profile's rows must be beyond a fragment's.
 Status CheckProfile(const std::vector<StatRow>& rows) {
   for (const StatRow& row : rows) {
@@ -32,7 +24,7 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
     }
     if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: a row of a single week", name);
     if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: a row without calls", name);
-    if (row.scalars != ScalarsOfOne(row.histogram) || row.weights != stats::AgentWeights{} ||
+    if (row.scalars != stats::ScalarsOf(row.histogram) || row.weights != stats::AgentWeights{} ||
         row.bounded != stats::BoundedSums{} || row.fullest_week != stats::WeekScalars{}) {
       return Fail(ErrorCode::kCorrupt, "{}: not the sums of one machine", name);
     }
@@ -59,7 +51,7 @@ std::vector<StatRow> ProfileRows(const std::vector<StatRow>& rows) {
   std::vector<StatRow> profile;
   profile.reserve(sums.size());
   for (const auto& [key, histogram] : sums) {
-    profile.push_back({.key = key, .histogram = histogram, .scalars = ScalarsOfOne(histogram)});
+    profile.push_back({.key = key, .histogram = histogram, .scalars = stats::ScalarsOf(histogram)});
   }
   return profile;
 }

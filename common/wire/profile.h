@@ -12,7 +12,7 @@ namespace fieldcost::wire {
 
 // A profile: what one machine has measured, in a file, to be compared with the field (`fieldcost
 // check FILE`). Its bytes are those of a fragment (fragment.h) whose rows all are of one hardware
-// class, of all weeks (week 0), one contribution each, without cubes, weights, bounded sums and
+// class, of all weeks (week 0), one contribution each, without weights, bounded sums and
 // fullest quarter (USER_FILES.md). Pure functions, thread-safe.
 
 // The rows of one machine as those of its profile: the weeks of an API and metric summed, in

@@ -9,13 +9,10 @@
 namespace fieldcost::wire {
 
 // Every bound of the formats in this folder. Sizes in bytes.
-inline constexpr std::uint32_t kBatchFormatVersion = 2;
-// Written by programs that did not count bytes that went through tables: stores contain such
-// batches, but services no longer accept them.
-inline constexpr std::uint32_t kOldBatchFormatVersion = 1;
+inline constexpr std::uint32_t kBatchFormatVersion = 1;
 inline constexpr std::uint32_t kFragmentFormatVersion = 1;
 inline constexpr std::uint32_t kMetadataFormatVersion = 1;
-inline constexpr std::uint32_t kLabFormatVersion = 2;
+inline constexpr std::uint32_t kLabFormatVersion = 1;
 
 inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
 inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received

@@ -106,7 +106,7 @@ class Bench:
         memory = bytes(self.memory)
         header = b"fcpolicy" + struct.pack(
             "<10IQ10IQ6I512s",
-            4, 640 + 64 * len(modules),  # version, size
+            1, 640 + 64 * len(modules),  # version, size
             0, 1, selection, 1,  # serial, enabled, selection, picks
             80 * 1000, 64 * 1000, 0, len(modules), self.ticks_to_ns,  # load, run files, allocation
             0, 65536, 64, 10000,  # weights, default weight, leases, pressure

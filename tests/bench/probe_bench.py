@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROUNDS = 7
-VERSION = 2
+VERSION = 1
 # The passes must fit into a ring. A hit takes 64 bytes, or 2,176 with a stack; half of the ring holds 240 of the
 # latter.
 PASSES, PASSES_WITH_STACK, PASSES_OFF = 4000, 200, 100_000

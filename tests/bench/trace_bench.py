@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROUNDS = 5
-VERSION, FUNCTIONS, BRANCHES = 2, 2, 4
+VERSION, FUNCTIONS, BRANCHES = 1, 2, 4
 ARENA = 256 << 20
 # Paths, and the allowed ratio to a raw log. "in order" repeats the same order again and again.
 PATHS = {("3",): ("500 in order", 1.35), ("6",): ("300,000 in order", 1.35),

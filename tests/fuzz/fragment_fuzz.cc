@@ -15,7 +15,8 @@ void Read(std::string_view untrusted_bytes) {
   const auto rows = wire::DecodeFragment(untrusted_bytes);
   if (!rows.has_value()) return;
   for (const stats::StatRow& row : *rows) {
-    FIELDCOST_CHECK(row.bounded.contributions <= row.scalars.contributions);
+    FIELDCOST_CHECK(row.bounded.calls == 0 ||
+                    row.bounded.contributions == row.scalars.contributions);
     FIELDCOST_CHECK(row.bounded.calls <= row.histogram.count());
     FIELDCOST_CHECK(row.bounded.sum <= row.histogram.sum());
   }

@@ -12,7 +12,7 @@
 
 namespace fieldcost::cli {
 
-inline constexpr unsigned kCheckFormatVersion = 2;
+inline constexpr unsigned kCheckFormatVersion = 1;
 
 struct CheckFacts {
   WallTime checked{};

@@ -142,8 +142,7 @@ Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view li
 
 Result<TopApis> Source::Top(const TopOptions& options) const {
   const std::uint64_t limit = options.limit;
-  if (catalog_ && catalog_->has_totals() && options.key == analysis::SortKey::kTotal &&
-      limit != 0) {
+  if (catalog_ && options.key == analysis::SortKey::kTotal && limit != 0) {
     return TopByTotal(options);
   }
   constexpr std::size_t kSpare = 1024;  // entries kept beyond the limit between two sorts

@@ -14,7 +14,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-constexpr std::uint64_t kFormatVersion = 2;
+constexpr std::uint64_t kFormatVersion = 1;
 
 std::string TextOf(const boost::json::value& api, std::string_view name) {
   return std::string(Text(Member(&api, name)).value_or(""));

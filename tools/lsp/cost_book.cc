@@ -134,7 +134,7 @@ bool CostBook::Refresh() {
   problem_.clear();
   Result<catalog::Catalog> catalog = catalog::Catalog::Open(file_);
   if (catalog) {
-    Result<catalog::Freshness> freshness = catalog->GetSnapshotFreshness();
+    Result<catalog::Freshness> freshness = catalog->GetFreshness();
     if (freshness) {
       catalog_ = std::move(*catalog);
       freshness_ = *freshness;

@@ -49,11 +49,9 @@ std::optional<Settings> ParseSettings(std::string_view untrusted_json) {
   Set(Member(hints, "enabled"), settings.hints);
   Set(Member(hints, "calls", "enabled"), settings.hint_calls);
   Set(Member(hints, "calls", "minMicroseconds"), 0, kMaxThreshold, settings.calls_min_us);
-  for (const char* tail : {"dearTail", "slowTail"}) {  // the former is the setting's old name
-    Set(Member(hints, tail, "enabled"), settings.hint_tail);
-    Set(Member(hints, tail, "minMicroseconds"), 0, kMaxThreshold, settings.tail_min_us);
-    Set(Member(hints, tail, "minRatio"), 1, kMaxThreshold, settings.tail_min_ratio);
-  }
+  Set(Member(hints, "slowTail", "enabled"), settings.hint_tail);
+  Set(Member(hints, "slowTail", "minMicroseconds"), 0, kMaxThreshold, settings.tail_min_us);
+  Set(Member(hints, "slowTail", "minRatio"), 1, kMaxThreshold, settings.tail_min_ratio);
   Set(Member(hints, "allocation", "enabled"), settings.hint_allocation);
   Set(Member(hints, "allocation", "minKib"), 0, kMaxThreshold, settings.allocation_min_kib);
   Set(Member(hints, "io", "enabled"), settings.hint_io);

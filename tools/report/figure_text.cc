@@ -38,7 +38,7 @@ std::string MachinesText(const stats::Figures& figures) {
   std::string text =
       fmt::format("each of {} counts the same", Counted(figures.machines, "contribution"));
   if (figures.machines < figures.contributions) {
-    text += fmt::format("; {} older without weight",
+    text += fmt::format("; {} without weight",
                         draw::FormatCount(figures.contributions - figures.machines));
   }
   return text;

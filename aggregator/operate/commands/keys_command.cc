@@ -63,11 +63,6 @@ Result<int> Rotate(const Arguments& arguments) {
   return Change(arguments, KeyChange::kRotate, role, std::move(signing), "rotated");
 }
 
-Result<int> AddPolicy(const Arguments& arguments) {
-  return Change(arguments, KeyChange::kAddPolicy, publish::KeyRole::kPolicy, SigningOf(arguments),
-                "added");
-}
-
 Result<int> Renew(const Arguments& arguments) {
   return Change(arguments, KeyChange::kRenew, publish::KeyRole::kRoot, SigningOf(arguments),
                 "renewed");
@@ -140,15 +135,6 @@ Examples:
       .handler = Rotate};
 }
 
-command::Command AddPolicyCommand() {
-  return {.name = "add-policy",
-          .summary = "Create a policy key if there is none yet",
-          .help = R"(Example:
-  fieldcost-aggregator keys add-policy --config aggregator.toml)",
-          .options = {RootKeyOption(), OfflineOption()},
-          .handler = AddPolicy};
-}
-
 command::Command RenewCommand() {
   return {.name = "renew",
           .summary = "Sign the next root with the same keys, for another year",
@@ -183,8 +169,7 @@ command::Command ExportOfflineCommand() {
 command::Command KeysCommand() {
   return {.name = "keys",
           .summary = "The signing keys: show, replace, renew, move away",
-          .commands = {ShowCommand(), RotateCommand(), AddPolicyCommand(), RenewCommand(),
-                       ExportOfflineCommand()}};
+          .commands = {ShowCommand(), RotateCommand(), RenewCommand(), ExportOfflineCommand()}};
 }
 
 }  // namespace fieldcost::aggregator

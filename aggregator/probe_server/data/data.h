@@ -14,7 +14,7 @@
 namespace fieldcost::probe_server {
 
 inline constexpr char kDatabaseName[] = "probe-server.db";
-inline constexpr std::uint64_t kSchemaVersion = 2;
+inline constexpr std::uint64_t kSchemaVersion = 1;
 
 // A connection to the server's only database: the tables of README.md, and its events. Not
 // thread-safe.

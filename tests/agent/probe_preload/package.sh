@@ -26,7 +26,7 @@ stub="$(find "$work/usr" -name libfieldcost_probe_stub.a)"
 
 # A plan without points, as described in common/shm/probe_file.h.
 /usr/bin/python3 -c 'import struct, sys; sys.stdout.buffer.write(
-  struct.pack("<8sIIQQ", b"fcprbpln", 2, 0, 512, 1).ljust(512, b"\0"))' > "$session/plan"
+  struct.pack("<8sIIQQ", b"fcprbpln", 1, 0, 512, 1).ljust(512, b"\0"))' > "$session/plan"
 chmod 600 "$session/plan"  # one that others could write is ignored
 probed() {
   FIELDCOST_PROBE_DIR="$session" LD_PRELOAD="$BUILD/lib/libfieldcost_probe.so" "$@"

@@ -34,86 +34,9 @@ class StateDbTest : public ::testing::Test {
   std::filesystem::path file_ = directory_.path() / "agent.db";
 };
 
-// The tables that versions 1 and 2 have in common.
-constexpr char kOldTables[] =
-    "CREATE TABLE number (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE run_total (name TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE,"
-    "  pick INTEGER NOT NULL, metric INTEGER NOT NULL, histogram BLOB NOT NULL,"
-    "  PRIMARY KEY (name, pick, metric)) WITHOUT ROWID;"
-    "CREATE TABLE local_row (key TEXT PRIMARY KEY, is_private INTEGER NOT NULL,"
-    "  histogram BLOB NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE pending_row (key TEXT PRIMARY KEY, since INTEGER NOT NULL,"
-    "  histogram BLOB NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE contributed (hardware TEXT NOT NULL, key TEXT NOT NULL, week INTEGER NOT NULL,"
-    "  sequence INTEGER NOT NULL, PRIMARY KEY (hardware, key)) WITHOUT ROWID;"
-    "CREATE TABLE spool (sequence INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
-    "  state INTEGER NOT NULL, rows INTEGER NOT NULL, created INTEGER NOT NULL,"
-    "  sent INTEGER NOT NULL DEFAULT 0, size_bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,"
-    "  reason TEXT NOT NULL DEFAULT '', body BLOB NOT NULL);"
-    "CREATE INDEX spool_by_state ON spool (state, sequence);"
-    "CREATE TABLE module_version (path TEXT PRIMARY KEY, inode INTEGER NOT NULL,"
-    "  modified_ns INTEGER NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO number VALUES ('lost_calls', 5), ('next_sequence', 4);"
-    "INSERT INTO spool VALUES (1, 1, 1, 10, 1000, 2000, 3, 'aa', '', ''),"
-    "  (2, 1, 2, 11, 1001, 0, 3, 'bb', 'status 400: no', x'626262'),"
-    "  (3, 1, 0, 12, 1002, 0, 3, 'cc', '', x'636363');"
-    "INSERT INTO contributed VALUES ('h', 'k1', 7, 1), ('h', 'k3', 7, 3);";
-constexpr char kRunOfVersion1[] =
-    "CREATE TABLE run (name TEXT PRIMARY KEY, inode INTEGER NOT NULL,"
-    "  start_unix_ns INTEGER NOT NULL, lost_calls INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO run VALUES ('a.run', 7, 8, 5);";
-constexpr char kRunOfVersion2[] =
-    "CREATE TABLE run (name TEXT PRIMARY KEY, inode INTEGER NOT NULL,"
-    "  start_unix_ns INTEGER NOT NULL, lost_calls INTEGER NOT NULL, timed_calls INTEGER NOT NULL,"
-    "  untimed_calls INTEGER NOT NULL, dropped_picks INTEGER NOT NULL,"
-    "  refused_cells INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO run VALUES ('a.run', 7, 8, 5, 0, 0, 0, 0);";
-
-TEST_F(StateDbTest, OldDatabasesAreBroughtUpToDateWithTheirContent) {
-  for (const int version : {1, 2}) {
-    std::filesystem::remove(file_);
-    Execute(version == 1 ? kRunOfVersion1 : kRunOfVersion2);
-    Execute(kOldTables);
-    Execute(version == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
-    StateDb database = Open();
-    const auto snapshot = database.FindSnapshot(kRun);
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
-    EXPECT_EQ(snapshot->numbers, RunNumbers{.lost_calls = 5});
-    EXPECT_EQ(*database.Get(kLostCallsNumber, 0), 5U);
-    ASSERT_TRUE(database.SaveSnapshot(kRun, {.numbers = kNumbers, .totals = {}}));
-    EXPECT_EQ(database.FindSnapshot(kRun)->numbers, kNumbers);
-
-    SpoolDb spool(database);
-    const auto log = spool.Log();
-    ASSERT_TRUE(log) << log.error().message;
-    ASSERT_EQ(log->size(), 3U);
-    EXPECT_EQ((*log)[0].state, SpoolState::kSent);
-    EXPECT_EQ((*log)[0].sent, WallTime(std::chrono::microseconds(2000)));
-    EXPECT_FALSE((*log)[0].can_withdraw) << "its bytes were not kept";
-    EXPECT_EQ((*log)[1].reason, "status 400: no");
-    const auto queued = spool.FirstQueued();
-    ASSERT_TRUE(queued && *queued);
-    EXPECT_EQ((*queued)->id, 3U);
-    EXPECT_EQ((*queued)->epoch, wire::kFirstEpoch);
-    EXPECT_EQ((*queued)->sequence, 3U);
-    EXPECT_EQ((*queued)->body, "ccc");
-    EXPECT_GT((*queued)->attempts, 0U) << "it may have been";
-    EXPECT_EQ(*spool.Add("ddd", 1, wire::kFirstEpoch, kNow), 4U);
-    EXPECT_EQ(spool.Find(4)->value().sequence, 4U) << "the old epoch goes on";
-    ASSERT_TRUE(spool.MarkQuarantined(3, "no", kNow));
-    EXPECT_EQ(*database.connection().QueryInt("SELECT count(*) FROM contributed"), 1U);
-  }
-}
-
-constexpr char kWithoutVersion6[] =
-    "DROP TABLE recent_row; ALTER TABLE run DROP COLUMN looked_second;";
-
-TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
+TEST_F(StateDbTest, TheFirstClassOfAnEpochStays) {
   const stats::HardwareClass before{.architecture = "x86_64", .log2_cores = 2};
   const stats::HardwareClass now{.architecture = "x86_64", .log2_cores = 3};
-  Open();
-  Execute(kWithoutVersion6);
-  Execute("DROP TABLE epoch_class; PRAGMA user_version = 3");
   StateDb database = Open();
   SpoolDb spool(database);
   const wire::Epoch epoch(222);
@@ -127,21 +50,8 @@ TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
   EXPECT_EQ(*spool.ClassOf(epoch, now), now);
 }
 
-TEST_F(StateDbTest, DatabasesOfVersions4And5DoNotKnowWhenTheirRowsWereMeasured) {
-  EXPECT_EQ(*Open().Get(kRecentSinceNumber, 0), 0U) << "a new one knows all";
-  for (const char* version : {"PRAGMA user_version = 4", "PRAGMA user_version = 5"}) {
-    Execute(kWithoutVersion6);
-    Execute("DELETE FROM number WHERE name = 'recent_since'");
-    Execute(version);
-    StateDb database = Open();
-    EXPECT_GT(*database.Get(kRecentSinceNumber, 0), 1'700'000'000U);
-    EXPECT_TRUE(database.FindRecent({})->sums.empty());
-    ASSERT_TRUE(
-        database.SaveSnapshot(kRun, {.looked_second = 9, .numbers = kNumbers, .totals = {}}));
-    const auto snapshot = database.FindSnapshot(kRun);
-    EXPECT_TRUE(snapshot->is_known);
-    EXPECT_EQ(snapshot->looked_second, 9U);
-  }
+TEST_F(StateDbTest, ANewDatabaseKnowsWhenAllItsRowsWereMeasured) {
+  EXPECT_EQ(*Open().Get(kRecentSinceNumber, 0), 0U);
 }
 
 LocalKey KeyOf(const char* symbol, stats::Metric metric = stats::Metric::kWallTime) {
@@ -152,28 +62,6 @@ stats::CostHistogram Values(std::initializer_list<std::uint64_t> values) {
   stats::CostHistogram histogram;
   for (const std::uint64_t value : values) histogram.Add(value);
   return histogram;
-}
-
-TEST_F(StateDbTest, DropsBytesThatProgramsBeforeVersion7Counted) {
-  {
-    StateDb database = Open();
-    for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
-      const LocalKey key = KeyOf("inflate", static_cast<stats::Metric>(metric));
-      ASSERT_TRUE(database.AddLocal(key, Values({metric}), false));
-      ASSERT_TRUE(database.AddPending(key, Values({metric}), kNow));
-      ASSERT_TRUE(database.AddRecent({.second = 100}, key, Values({metric})));
-    }
-  }
-  Execute("PRAGMA user_version = 6");
-  StateDb database = Open();
-  EXPECT_EQ(database.LocalRows()->size(), shm::kMaxMetric - 7);
-  EXPECT_EQ(database.PendingRows("h", 99)->size(), shm::kMaxMetric - 7);
-  const auto recent = database.FindRecent({});
-  EXPECT_EQ(recent->sums.size(), shm::kMaxMetric - 7);
-  EXPECT_FALSE(recent->sums.contains(KeyOf("inflate", stats::Metric::kAllocInclusive)));
-  EXPECT_FALSE(recent->sums.contains(KeyOf("inflate", stats::Metric::kNetSent)));
-  EXPECT_TRUE(recent->sums.contains(KeyOf("inflate", stats::Metric::kCpuCycles)));
-  EXPECT_TRUE(recent->sums.contains(KeyOf("inflate", stats::Metric::kCallsPerRun)));
 }
 
 TEST_F(StateDbTest, RecentRowsAreFoundByTimeAndByRequest) {
@@ -222,9 +110,9 @@ TEST_F(StateDbTest, TheOldestRecentRowsGoWhenThereAreTooMany) {
   EXPECT_EQ(*database.Get(kRecentSinceNumber, 0), 101U) << "nothing more goes";
 }
 
-TEST_F(StateDbTest, DatabaseOfAVersionToComeIsLeftAlone) {
+TEST_F(StateDbTest, ADatabaseOfAnotherVersionIsLeftAlone) {
   Open();
-  Execute("PRAGMA user_version = 8");
+  Execute("PRAGMA user_version = 2");
   const auto database = StateDb::Open(file_);
   ASSERT_FALSE(database);
   EXPECT_EQ(database.error().code, ErrorCode::kUnsupported);

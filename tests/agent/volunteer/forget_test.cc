@@ -337,23 +337,5 @@ TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
   EXPECT_EQ(server_->agents().size(), 2U);
 }
 
-TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {
-  ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
-  const auto key = crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key");
-  Agent agent = OpenAgent(Mode::kOn);
-  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
-  EXPECT_FALSE(std::filesystem::exists(Key(wire::kFirstEpoch))) << "nothing was sent with it";
-  {
-    auto database = StateDb::Open(paths_.state_dir / "agent.db");
-    SpoolDb spool(*database);
-    const auto batch = wire::EncodeBatch({});
-    ASSERT_TRUE(spool.Add(*batch, 0, wire::kFirstEpoch, kStart));
-  }
-  ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key"));
-  Agent upgraded = OpenAgent();
-  EXPECT_TRUE(std::filesystem::exists(Key(wire::kFirstEpoch)));
-  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
-}
-
 }  // namespace
 }  // namespace fieldcost::agent

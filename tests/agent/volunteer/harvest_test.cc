@@ -182,30 +182,6 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_EQ(kept, 16U);
 }
 
-// Before policy version 3, programs left everything in the state directory.
-TEST_F(HarvestTest, CountsRunFilesInTheStateDirectoryOnce) {
-  Agent agent = OpenAgent(Mode::kLocal);
-  const auto old = paths_.state_dir / "runs";
-  ASSERT_TRUE(MakeDirectories(old, 0700));
-  for (const char* name : {"skips", "leases"}) {
-    ASSERT_TRUE(WriteFileAtomically(paths_.state_dir / name, "old", 0600));
-  }
-  WriteRun("new", {1});
-  RunFileWriter(old / "ended.run", Ended()).Add(2);
-  RunFileWriter living(old / "living.run", Living());
-  living.Add(3);
-  EXPECT_EQ(agent.GetStatus()->measuring.run_files, 3U);
-  EXPECT_EQ(agent.Harvest()->files_finished, 2U);
-  EXPECT_EQ(agent.Harvest()->calls, 0U);
-  living.Add(4);
-  living.End();
-  EXPECT_EQ(agent.Harvest()->calls, 1U);
-  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 2, 3, 4}));
-  for (const char* name : {"runs", "skips", "leases"}) {
-    EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / name)) << name;
-  }
-}
-
 // A container that shares the user's home may have another /dev/shm; a session's memory directory
 // ends with the session.
 TEST_F(HarvestTest, AnAgentWithAnotherMemoryRootForgetsNoCounts) {

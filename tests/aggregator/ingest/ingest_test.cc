@@ -225,7 +225,7 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
   wire::BatchContent no_architecture = TestContent(1, kWeek);
   no_architecture.hardware.architecture = "x y";
   const auto bad_class = wire::EncodeBatch(no_architecture);
-  const std::string old_body = OfVersion(good_body, wire::kOldBatchFormatVersion);
+  const std::string other_body = OfVersion(good_body, wire::kBatchFormatVersion + 1);
   const auto header = [](const char* name, const char* value) {
     return [=](http::Request& request) { SetHeader(request, name, value); };
   };
@@ -270,7 +270,8 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
       {"cut off, signed", resigned(good_body.substr(0, good_body.size() / 2)), 400, "",
        &Counters::malformed},
       {"empty, signed", resigned(""), 400, "", &Counters::malformed},
-      {"of an older agent", resigned(old_body), 400, "install a newer agent", &Counters::malformed},
+      {"of another format", resigned(other_body), 400, "only 1 is understood",
+       &Counters::malformed},
       {"hardware class", resigned(bad_class.value_or("not encodable")), 400, "",
        &Counters::malformed},
   };

@@ -36,7 +36,7 @@ std::string Golden(const std::string& name) {
 
 // The worked example of aggregator/ingest/RECEIPTS.md.
 TEST(ReceiptTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
-  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v4.golden"));
+  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt.golden"));
 }
 
 TEST(ReceiptTest, RefusedRowsSurviveAndTakeTheShorterForm) {

@@ -69,7 +69,7 @@ std::string OfVersion(const std::string& body, std::uint32_t version) {
                                            .max_ratio = wire::kMaxCompressionRatio,
                                            .ratio_free_bytes = wire::kRatioFreeBytes})
                         .value());
-  FIELDCOST_CHECK(bytes.starts_with("\x08\x02"));
+  FIELDCOST_CHECK(bytes.starts_with("\x08\x01"));
   bytes[1] = static_cast<char>(version);
   return wire::Compress(bytes, 6).value();
 }

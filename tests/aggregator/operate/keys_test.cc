@@ -45,7 +45,6 @@ TEST_F(OperateTest, KeysAreShownRotatedAndFollowedWhileTheServerRuns) {
     ExpectRefusal(Command({"keys", "rotate", "snapshot", option}), ErrorCode::kInvalidArgument,
                   "are for the root");
   }
-  ExpectRefusal(Command({"keys", "add-policy"}), ErrorCode::kAlreadyExists, "names a policy key");
   Stop();
   EXPECT_THAT(MustRun({"keys", "rotate", "snapshot"}), HasSubstr("published=no"));
   ASSERT_NO_FATAL_FAILURE(Start());

@@ -57,7 +57,6 @@ TEST(ProgramTest, AcceptsTheConfigurationBeforeOrAfterEveryCommand) {
       {"policy", "show"},
       {"keys", "show"},
       {"keys", "rotate", "root"},
-      {"keys", "add-policy"},
       {"keys", "renew"},
       {"keys", "export-offline", "root", "--to", "d"}};
   for (std::vector<std::string> arguments : cases) {

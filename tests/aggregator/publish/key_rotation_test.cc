@@ -226,8 +226,7 @@ TEST_F(KeyRotationTest, AnInterruptedRotationIsFinishedAtTheNextStart) {
   ExpectSyncs(3);
 }
 
-TEST_F(KeyRotationTest, ADirectoryFromBeforePoliciesGetsAPolicyKey) {
-  // Restores the root as it was before policy keys.
+TEST_F(KeyRotationTest, ARootWithoutAPolicyKeyGetsOne) {
   wire::RootMetadata root = publisher_->root();
   root.policy_keys.clear();
   ASSERT_TRUE(std::filesystem::remove(keys() / kPolicyKey));

@@ -60,8 +60,8 @@ TEST(BatchRecordTest, TheGoldenRecordHasTheRowsOfTheReadme) {
 
 TEST(BatchRecordTest, RefusedRowsAreWrittenAsDistances) {
   const std::uint32_t refused[] = {1, 300, 301};
-  EXPECT_EQ(BatchRecordHead(refused), std::string("\x05\x03\x01\xaa\x02\x00", 6));
-  EXPECT_EQ(BatchRecordHead({}), std::string("\x05\x00", 2));
+  EXPECT_EQ(BatchRecordHead(refused), std::string("\x03\x03\x01\xaa\x02\x00", 6));
+  EXPECT_EQ(BatchRecordHead({}), std::string("\x03\x00", 2));
 }
 
 TEST(BatchRecordTest, ARecordThatWasNeverWrittenIsNotRead) {

@@ -295,15 +295,14 @@ TEST(ProbationTest, ARecordIsReadBackAndNothingElseIs) {
                       .held_batches = 2,
                       .began = std::chrono::sys_days(std::chrono::year(2026) / 11 / 27),
                       .released = true};
-  EXPECT_EQ(probation.Encode(), std::string("\x03\xac\x02\x02\x80\x90\xa3\xd8\x06\x01"));
+  EXPECT_EQ(probation.Encode(), std::string("\x01\xac\x02\x02\x80\x90\xa3\xd8\x06\x01"));
   EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
   probation.dishonest = true;
-  EXPECT_EQ(probation.Encode(), std::string("\x03\xac\x02\x02\x80\x90\xa3\xd8\x06\x03"));
+  EXPECT_EQ(probation.Encode(), std::string("\x01\xac\x02\x02\x80\x90\xa3\xd8\x06\x03"));
   EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
   for (const std::string bytes :
-       {"", "\x01", "\x02\x01\x01\x01", "\x04\x01\x01\x01\x01", "\x03\x01\x01\x01",
-        "\x03\x01\x01\x01\x04", "\x03\x01\x01\x01\x01\x01",
-        "\x03\x01\x01\x80\x80\x80\x80\x08\x01"}) {
+       {"", "\x01", "\x02\x01\x01\x01\x01", "\x01\x01\x01\x01", "\x01\x01\x01\x01\x04",
+        "\x01\x01\x01\x01\x01\x01", "\x01\x01\x01\x80\x80\x80\x80\x08\x01"}) {
     EXPECT_EQ(Probation::Decode(bytes).error().code, ErrorCode::kCorrupt);
   }
 }
@@ -355,19 +354,19 @@ TEST(HeldBatchTest, ABatchIsKeptAsItCameWithAHead) {
   view.contributions = contributions;
   const std::string bytes = HeldBatch::Encode(view);
   const std::string rows(1, static_cast<char>(batch.rows.row_count()));
-  EXPECT_EQ(bytes, "\x02" + rows + "\x01\xac\x02\x02" + "\x05\x01\x01" + "body");
+  EXPECT_EQ(bytes, "\x01" + rows + "\x01\xac\x02\x02" + "\x03\x01\x01" + "body");
   const auto held = HeldBatch::Decode(bytes);
   ASSERT_TRUE(held.has_value());
   EXPECT_EQ(held->accepted_rows, batch.rows.row_count());
   EXPECT_THAT(held->contributions, ::testing::ElementsAre(std::pair(300U, 2U)));
   EXPECT_EQ(held->record,
-            "\x05\x01\x01"
+            "\x03\x01\x01"
             "body");
   EXPECT_EQ(HeldRoom("key", bytes).value(), 3 + bytes.size() + 1024 + 2 * 8);
   for (const std::size_t size : {0U, 1U, 3U, 4U, 6U}) {
     EXPECT_EQ(HeldBatch::Decode(bytes.substr(0, size)).error().code, ErrorCode::kCorrupt) << size;
   }
-  EXPECT_EQ(HeldBatch::Decode(batch.rows.bytes()).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(HeldBatch::Decode("\x02" + bytes.substr(1)).error().code, ErrorCode::kCorrupt);
 }
 
 TEST(ContributionsTest, AListIsReadBackAndNothingElseIs) {

@@ -213,8 +213,7 @@ TEST_F(RecoverTest, AnEndThatWasNeverSyncedIsTakenOffAndNothingIsLost) {
   EXPECT_EQ((*store)->Verify()->expected.batches, 2 * kBatches);
 }
 
-// If a store has no mark (an older store, or the mark was removed), records after the damage reveal
-// it.
+// If a store's mark was removed, records after the damage reveal it.
 TEST_F(RecoverTest, DetectsDamageByTheRecordsAfterItWithoutAMark) {
   Fill(10);
   std::filesystem::remove(log_.string() + ".synced");

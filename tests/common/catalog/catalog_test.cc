@@ -118,36 +118,6 @@ TEST_F(CatalogTest, FreshnessNamesTheStoredAndTheCurrentVersions) {
   EXPECT_FALSE(fresh->synthetic);
 }
 
-// Converts the file to what programs with an older schema wrote.
-void Downgrade(const std::filesystem::path& file, int version) {
-  auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
-  ASSERT_TRUE(database.has_value());
-  const std::string sql = fmt::format(
-      "CREATE TABLE old (symbol TEXT NOT NULL, soname TEXT NOT NULL, hash INTEGER NOT NULL, "
-      "row_count INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (symbol, soname)) "
-      "WITHOUT ROWID; INSERT INTO old SELECT symbol, soname, hash, row_count, rows FROM apis; "
-      "DROP TABLE apis; ALTER TABLE old RENAME TO apis; "
-      "CREATE INDEX apis_by_hash ON apis (hash); "
-      "DELETE FROM meta WHERE key IN ('row_count', 'api_count'); PRAGMA user_version={}",
-      version);
-  const Status status = database->Execute(sql.c_str());
-  ASSERT_TRUE(status.has_value()) << status.error().message;
-}
-
-TEST_F(CatalogTest, TheSnapshotsFreshnessLacksOnlyTheNumberOfRows) {
-  Make(testing::MakeRows(20, 5));
-  Downgrade(file(), 2);
-  const Catalog catalog = *Catalog::Open(file());
-  const Freshness whole = *catalog.GetFreshness();
-  const Freshness quick = *catalog.GetSnapshotFreshness();
-  EXPECT_EQ(whole.row_count, 20u);
-  EXPECT_EQ(quick.row_count, 0u);
-  EXPECT_EQ(quick.snapshot_version, whole.snapshot_version);
-  EXPECT_EQ(quick.snapshot_published, whole.snapshot_published);
-  EXPECT_EQ(quick.fragments_current, whole.fragments_current);
-  EXPECT_EQ(quick.fragments_total, 4u);
-}
-
 TEST_F(CatalogTest, EveryNameIsVisitedOnceUntilTheVisitorHasEnough) {
   std::vector<stats::StatRow> rows = testing::MakeRows(40, 5);
   rows.push_back(MakeRow("libz.so.1", "function_7", 3, 9));
@@ -188,47 +158,6 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
   const auto bytes_per_row = std::filesystem::file_size(file()) / rows.size();
   RecordProperty("bytes_per_row", static_cast<int>(bytes_per_row));
   EXPECT_LT(bytes_per_row, 280U);  // two indexes repeat the name
-}
-
-// Creates what the previous version created from the same fragments: rows without weights.
-void MakeOld(const std::filesystem::path& file, std::vector<stats::StatRow> rows) {
-  auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
-  ASSERT_TRUE(database.has_value());
-  for (stats::StatRow& row : rows) {
-    row.weights = {};
-    sqlite::Statement update = database->Prepare("UPDATE apis SET rows = ?1 WHERE symbol = ?2");
-    update.Blob(wire::EncodeFragment({row}).value()).Text(row.key.api.symbol);
-    ASSERT_TRUE(update.Run().has_value());
-  }
-  Downgrade(file, 1);
-}
-
-TEST_F(CatalogTest, ACatalogueFromBeforeWeightsServesUntilASyncHasFetchedItAgain) {
-  const std::vector<stats::StatRow> rows = testing::MakeRows(30, 1000);
-  Make(rows);
-  MakeOld(file(), rows);
-  const auto weights_of = [&](const std::string& symbol) {
-    return (*Catalog::Open(file())->Find(symbol, ""))[0].weights;
-  };
-  EXPECT_EQ(weights_of("function_3"), stats::AgentWeights());
-  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->fragments_current, 4U);
-
-  // One fragment per sync: the rows of the others stay unchanged meanwhile.
-  publisher_.FailAfterFragments(1);
-  SyncOptions options = publisher_.Client(directory_.path());
-  options.full = true;
-  EXPECT_FALSE(Sync(options, clock_).has_value());
-  const auto freshness = Catalog::Open(file())->GetFreshness();
-  EXPECT_EQ(freshness->fragments_present, 4U);
-  EXPECT_EQ(freshness->fragments_current, 1U);
-  EXPECT_EQ(freshness->row_count, 30U);
-
-  publisher_.FailAfterFragments(-1);
-  const auto report = Sync(options, clock_);
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(report->fragments_fetched, 3U);
-  for (const stats::StatRow& row : rows) EXPECT_EQ(weights_of(row.key.api.symbol), row.weights);
-  EXPECT_EQ(Sync(options, clock_)->fragments_fetched, 0U) << "once is enough";
 }
 
 std::vector<std::string> Names(const Result<std::vector<FoundApi>>& found) {
@@ -288,49 +217,6 @@ TEST_F(CatalogSearchTest, ByNameTheLimitKeepsTheFirstNames) {
               ElementsAre("libz.so.1!deflate", "libz.so.1!inflate", "libz.so.1!inflateEnd"));
 }
 
-TEST_F(CatalogSearchTest, AnOlderCatalogueIsSearchedInOrderOfNamesUntilASyncAddsTotals) {
-  Make(rows_);
-  Downgrade(file(), 2);
-  EXPECT_FALSE(Catalog::Open(file())->has_totals());
-  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
-              ElementsAre("libz.so.1!deflate", "libz.so.1!inflate", "libz.so.1!inflateEnd"));
-  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
-  SyncOptions options = publisher_.Client(directory_.path());
-  options.full = true;
-  const auto report = Sync(options, clock_);
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(report->fragments_stale, 0U);
-  EXPECT_GT(report->fragments_fetched, 0U) << "their rows may have lost something";
-  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
-              ElementsAre("libz.so.1!inflate", "libz.so.1!deflate", "libz.so.1!inflateEnd"));
-  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
-}
-
-TEST_F(CatalogSearchTest, TotalsOfAllCallsAreNoOrderUntilASyncAddsBoundedOnes) {
-  Make(rows_);
-  {
-    auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database
-                    ->Execute("UPDATE apis SET total = 1 << 50 WHERE symbol = 'inflateEnd'; "
-                              "PRAGMA user_version=3")
-                    .has_value());
-  }
-  EXPECT_FALSE(Catalog::Open(file())->has_totals());
-  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
-              ElementsAre("libz.so.1!deflate", "libz.so.1!inflate", "libz.so.1!inflateEnd"));
-  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
-  std::size_t names = 0;
-  ASSERT_TRUE(Catalog::Open(file())
-                  ->ForEachName([&](std::string_view, std::string_view) { return ++names != 0; })
-                  .has_value());
-  EXPECT_EQ(names, 5U);
-  EXPECT_EQ(Catalog::Open(file())->AllRows()->size(), 6U);
-  ASSERT_TRUE(Sync(publisher_.Client(directory_.path()), clock_).has_value());  // today's share: 0
-  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
-              ElementsAre("libz.so.1!inflate", "libz.so.1!deflate", "libz.so.1!inflateEnd"));
-  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
-}
-
 TEST_F(CatalogSearchTest, OneContributionsCallsAreNoWayToTheTop) {
   stats::RowKey key = rows_[2].key;
   key.api.symbol = "deflateEnd";
@@ -343,7 +229,7 @@ TEST_F(CatalogSearchTest, OneContributionsCallsAreNoWayToTheTop) {
 TEST_F(CatalogSearchTest, CountsOfRowsFollowWhatIsPublished) {
   Make(rows_);
   const Catalog fewer = Make({rows_[0], rows_[2]});
-  EXPECT_EQ(fewer.GetSnapshotFreshness()->row_count, 2U);
+  EXPECT_EQ(fewer.GetFreshness()->row_count, 2U);
   EXPECT_THAT(Names(fewer.Search({})),
               ElementsAre("libz.so.1!deflate", "libsqlite3.so.0!sqlite3_step"));
 }
@@ -356,11 +242,11 @@ TEST_F(CatalogSearchTest, ALookUpLeavesNoView) {
   EXPECT_EQ((*reader.Find("deflate", ""))[0].histogram.sum(), 27U) << "sees what is newer";
 }
 
-TEST_F(CatalogTest, ACatalogueOfANewerVersionIsLeftAlone) {
+TEST_F(CatalogTest, ACatalogueOfAnotherVersionIsLeftAlone) {
   Make(testing::MakeRows(3, 1000));
   {
     auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database->Execute("PRAGMA user_version=5").has_value());
+    ASSERT_TRUE(database->Execute("PRAGMA user_version=2").has_value());
   }
   EXPECT_EQ(Catalog::Open(file()).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(Sync(publisher_.Client(directory_.path()), clock_).error().code,

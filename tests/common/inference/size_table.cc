@@ -54,7 +54,6 @@ stats::ContributionScalars SimulatedFleet::Contribution(double effect) {
           .sum_inverse_calls = (std::uint64_t{1} << 32) / calls,
           .sum_within_squares = static_cast<stats::Uint128>(squares * 0x1p32),
           .sum_within_freedom = calls - 1,
-          .cubed_contributions = 1,
           .sum_mean_cubed = step * step * step};
 }
 

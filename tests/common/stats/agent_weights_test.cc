@@ -124,8 +124,7 @@ TEST(AgentWeightsTest, SumsOfContributionsAreValidAndCounted) {
     sums.histogram.Merge(RandomHistogram(random));  // later batches add calls but no weight
     ASSERT_EQ(sums.weights.Contributions(), sums.contributions);
     ASSERT_TRUE(Validate(sums.weights, sums.histogram, sums.contributions).has_value());
-    // Contributions from before weights were kept.
-    ASSERT_TRUE(Validate(sums.weights, sums.histogram, sums.contributions + 5).has_value());
+    ASSERT_FALSE(Validate(sums.weights, sums.histogram, sums.contributions + 5).has_value());
     ASSERT_TRUE(Validate(AgentWeights(), sums.histogram, sums.contributions).has_value());
   }
 }

@@ -171,7 +171,7 @@ TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   sums = good;
   sums.totals.sum -= 1;
   EXPECT_FALSE(sums.Check());
-  // With more, added by earlier contributions and later batches.
+  // With more, added by later batches.
   sums = good;
   sums.contributions += 7;
   sums.totals.count += 100;

@@ -69,8 +69,7 @@ TEST(ScalarsTest, GoldenValues) {
   for (const std::uint64_t value : {0, 1, 2, 4, 8}) histogram.Add(value);  // logs -1, 0, 1, 2, 3
   const ContributionScalars scalars = ScalarsOf(histogram);
   EXPECT_EQ(scalars.contributions, 1U);
-  EXPECT_TRUE(scalars.sum_mean == 65536);  // 1
-  EXPECT_EQ(scalars.cubed_contributions, 1U);
+  EXPECT_TRUE(scalars.sum_mean == 65536);                            // 1
   EXPECT_TRUE(scalars.sum_mean_cubed == Int128{1} << 48);            // 1
   EXPECT_TRUE(scalars.sum_mean_squared == Uint128{1} << 32);         // 1
   EXPECT_TRUE(scalars.sum_inverse_calls == (Uint128{1} << 32) / 5);  // 1/5
@@ -147,14 +146,12 @@ TEST(ScalarsTest, CubesDoNotOverflow) {
     ContributionScalars sum = ScalarsOf(histogram);
     const Int128 cube = sum.sum_mean_cubed;
     for (int doubling = 0; doubling < 56; ++doubling) sum.Merge(ContributionScalars(sum));
-    EXPECT_EQ(sum.cubed_contributions, std::uint64_t{1} << 56);
+    EXPECT_EQ(sum.contributions, std::uint64_t{1} << 56);
     EXPECT_TRUE(sum.sum_mean_cubed / (std::int64_t{1} << 56) == cube);
     EXPECT_TRUE(Validate(sum).has_value());
     EXPECT_NEAR(inference::MomentsOf(sum).skewness.value(), 0, 1e-9);
     sum.Merge(sum);
     EXPECT_FALSE(Validate(sum).has_value()) << "more than can be";
-    sum.ForgetCubes();
-    EXPECT_TRUE(Validate(sum).has_value());
   }
 }
 
@@ -181,12 +178,6 @@ TEST(ScalarsTest, SkewnessIsThatOfTheMeans) {
     }
     const double expected = std::sqrt(n * (n - 1)) / (n - 2) * cubes / std::pow(squares, 1.5);
     EXPECT_NEAR(inference::MomentsOf(sum).skewness.value(), expected, 1e-6);
-    ContributionScalars old = ScalarsOf(RandomHistogram(random));
-    old.ForgetCubes();
-    if (old.contributions == 0) continue;
-    sum.Merge(old);
-    EXPECT_TRUE(Validate(sum).has_value());
-    EXPECT_FALSE(inference::MomentsOf(sum).skewness.has_value()) << "one is from before";
   }
 }
 
@@ -242,8 +233,6 @@ TEST(ScalarsTest, ImpossibleScalarsAreRefused) {
       [](ContributionScalars& s) { s.sum_within_freedom = 0; },
       [](ContributionScalars& s) { s.sum_within_freedom = ~Uint128{0}; },
       [](ContributionScalars& s) { s.sum_within_squares = ~Uint128{0}; },
-      [](ContributionScalars& s) { s.cubed_contributions = 6; },
-      [](ContributionScalars& s) { s.cubed_contributions = 0; },
       [](ContributionScalars& s) { s.sum_mean_cubed = 0; },
       [](ContributionScalars& s) { s.sum_mean_cubed += 1; },
       [](ContributionScalars& s) { s.sum_mean_cubed += 2; },

@@ -132,7 +132,7 @@ TEST(FieldTotalTest, OfTheFieldOnlyBoundedSumsCountAndOfOnesOwnAllCalls) {
   EXPECT_EQ(FieldTotal(of_all_runs, Whose::kField)->ns, 600);
   EXPECT_EQ(FieldTotal(of_all_runs, Whose::kOwn)->ns, 4000);
   timed.bounded = {};
-  EXPECT_FALSE(FieldTotal(parts, Whose::kField)) << "from before they were kept";
+  EXPECT_FALSE(FieldTotal(parts, Whose::kField)) << "there are none";
   EXPECT_EQ(FieldTotal(parts, Whose::kOwn)->ns, 2'000'000 * 50.0);
 }
 

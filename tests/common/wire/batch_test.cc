@@ -114,7 +114,7 @@ TEST(BatchTest, TooManyRowsAreNotEncoded) {
 TEST(BatchTest, TheSigningInputHoldsEveryFieldAtItsPlace) {
   const std::string input = BatchSigningInput("a.example", std::string(32, 'k'), Epoch(0x0102),
                                               Sequence(3), std::string(32, 'h'));
-  std::string expected = "fieldcost batch v3";
+  std::string expected = "fieldcost batch v1";
   expected += '\0';
   expected += std::string(32, 'k');
   expected += std::string("\x02\x01\0\0\0\0\0\0", 8);

@@ -59,7 +59,7 @@ TEST(FragmentTest, WeightsSurviveRoundedToShares) {
       }
       row.histogram.Merge(part);
       row.scalars.Merge(ScalarsOf(part));
-      if (i != 1) row.weights.Merge(WeightsOf(part));  // one predates weights
+      row.weights.Merge(WeightsOf(part));
     }
   }
   const auto decoded = DecodeFragment(EncodeFragment(rows).value());
@@ -94,7 +94,7 @@ TEST(FragmentTest, FullestWeeksSurviveWhereThereAreAny) {
             WeekSampleRows()[0].fullest_week);
   std::vector<stats::StatRow> rows = {SampleRows()[0]};
   ASSERT_EQ(rows[0].key.week, 0U);
-  rows[0].scalars.Merge(ScalarsOf(rows[0].histogram));  // one with cubes, one without
+  rows[0].scalars.Merge(ScalarsOf(rows[0].histogram));
   rows[0].histogram.Merge(rows[0].histogram);
   rows[0].fullest_week = {.week = 2921, .scalars = ScalarsOf(SampleRows()[0].histogram)};
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
@@ -108,48 +108,6 @@ TEST(FragmentTest, CallsThatWereNotTimedSurviveWhereThereAreAny) {
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
   rows[1].histogram.SetUntimed(rows[1].histogram.count());
   EXPECT_FALSE(EncodeFragment(rows)) << "none was timed";
-}
-
-void ClearWeeks(proto::Fragment& fragment) {
-  fragment.clear_cubed_contributions();
-  fragment.clear_sum_mean_cubed_low();
-  fragment.clear_sum_mean_cubed_high();
-  fragment.clear_fullest_week();
-}
-
-TEST(FragmentTest, AReaderThatKnowsNoWeeksSeesTheSameAsBefore) {
-  proto::Fragment fragment = SampleMessage();
-  ClearWeeks(fragment);
-  Decompressor decompressor;
-  const std::string old = EncodeFragment(BoundedSampleRows()).value();
-  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
-}
-
-void ClearBounded(proto::Fragment& fragment) {
-  ClearWeeks(fragment);
-  fragment.clear_bounded_contributions();
-  fragment.clear_bounded_calls();
-  fragment.clear_bounded_sum_low();
-  fragment.clear_bounded_sum_high();
-}
-
-TEST(FragmentTest, AReaderThatKnowsNoBoundedSumsSeesTheSameAsBefore) {
-  proto::Fragment fragment = SampleMessage();
-  ClearBounded(fragment);
-  Decompressor decompressor;
-  const std::string old = EncodeFragment(WeightedSampleRows()).value();
-  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
-}
-
-TEST(FragmentTest, AReaderThatKnowsNoWeightsSeesTheSameAsBefore) {
-  proto::Fragment fragment = SampleMessage();
-  ClearBounded(fragment);
-  fragment.clear_weighted_contributions();
-  fragment.clear_bucket_share_per_65536();
-  Decompressor decompressor;
-  const std::string old = EncodeFragment(SampleRows()).value();
-  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
-  EXPECT_EQ(fragment.format_version(), 1U);
 }
 
 TEST(FragmentTest, NegativeMeansSurvive) {
@@ -229,29 +187,18 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.add_sum_within_freedom_low(1); },
       [](auto& f) { f.add_sum_within_freedom_high(1); },
       [](auto& f) { f.set_sum_mean_high(0, 1); },
-      [](auto& f) { f.add_weighted_contributions(1); },
-      [](auto& f) { f.clear_weighted_contributions(); },
-      [](auto& f) { f.clear_bucket_share_per_65536(); },
       [](auto& f) { f.add_bucket_share_per_65536(0); },
-      [](auto& f) { f.set_weighted_contributions(0, 0); },
-      [](auto& f) { f.set_weighted_contributions(0, 2); },
-      [](auto& f) { f.set_weighted_contributions(0, ~std::uint64_t{0}); },
       [](auto& f) { f.set_bucket_share_per_65536(0, 65535); },
       [](auto& f) { f.set_bucket_share_per_65536(0, ~std::uint32_t{0}); },
-      [](auto& f) { f.clear_bounded_contributions(); },
       [](auto& f) { f.add_bounded_calls(1); },
       [](auto& f) { f.clear_bounded_sum_low(); },
       [](auto& f) { f.add_bounded_sum_high(0); },
-      [](auto& f) { f.set_bounded_contributions(0, 0); },
-      [](auto& f) { f.set_bounded_contributions(0, 2); },
       [](auto& f) { f.set_bounded_calls(0, 0); },
       [](auto& f) { f.set_bounded_calls(0, 2); },
       [](auto& f) { f.set_bounded_sum_low(0, 1001); },
       [](auto& f) { f.set_bounded_sum_high(0, 1); },
-      [](auto& f) { f.clear_cubed_contributions(); },
       [](auto& f) { f.add_sum_mean_cubed_low(0); },
       [](auto& f) { f.clear_sum_mean_cubed_high(); },
-      [](auto& f) { f.set_cubed_contributions(0, 2); },
       [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 1); },
       [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 6); },
       [](auto& f) { f.set_sum_mean_cubed_high(0, 1U << 10); },
@@ -259,10 +206,10 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.mutable_fullest_week()->add_week(0); },
       [](auto& f) { f.mutable_fullest_week()->set_week(0, 0); },
       [](auto& f) { f.mutable_fullest_week()->add_contributions(0); },
-      [](auto& f) { f.mutable_fullest_week()->clear_cubed_contributions(); },
+      [](auto& f) { f.mutable_fullest_week()->clear_sum_mean_cubed_low(); },
       [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 0); },
       [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 2); },
-      [](auto& f) { f.mutable_fullest_week()->set_cubed_contributions(0, 0); },
+      [](auto& f) { f.mutable_fullest_week()->set_sum_mean_cubed_low(0, 0); },
       [](auto& f) { f.mutable_fullest_week()->set_sum_mean_low(0, 1); },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
       [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },

@@ -109,12 +109,6 @@ TEST(GoldenTest, FragmentWithFullestWeeks) {
     EXPECT_EQ(rows[i].scalars, WeekSampleRows()[i].scalars);
     EXPECT_EQ(rows[i].fullest_week, WeekSampleRows()[i].fullest_week);
   }
-  // Earlier files have neither.
-  const auto old = DecodeFragment(Golden("fragment_bounded.pb.zst")).value();
-  for (const stats::StatRow& row : old) {
-    EXPECT_EQ(row.fullest_week, stats::WeekScalars{});
-    EXPECT_FALSE(row.scalars.knows_cubes());
-  }
 }
 
 TEST(GoldenTest, Profile) {

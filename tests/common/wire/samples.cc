@@ -70,7 +70,6 @@ std::vector<stats::StatRow> SampleRows() {
                               .week = hardware == batch.hardware ? row.week : 0},
                       .histogram = row.histogram,
                       .scalars = ScalarsOf(row.histogram)});
-      rows.back().scalars.ForgetCubes();
     }
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
@@ -92,7 +91,6 @@ std::vector<stats::StatRow> BoundedSampleRows() {
 std::vector<stats::StatRow> WeekSampleRows() {
   std::vector<stats::StatRow> rows = BoundedSampleRows();
   for (stats::StatRow& row : rows) {
-    row.scalars = ScalarsOf(row.histogram);
     if (row.key.week == 0 && row.key.metric == stats::Metric::kWallTime) {
       row.fullest_week = {.week = 2921, .scalars = row.scalars};
     }

@@ -15,7 +15,7 @@ BatchContent SampleBatch();
 std::vector<stats::StatRow> SampleRows();          // as published before weights existed
 std::vector<stats::StatRow> WeightedSampleRows();  // the same with weights
 std::vector<stats::StatRow> BoundedSampleRows();   // and with bounded sums
-std::vector<stats::StatRow> WeekSampleRows();      // and with cubes and fullest quarters
+std::vector<stats::StatRow> WeekSampleRows();      // and with fullest quarters
 
 // Keys from the fixed seeds 01..01, 02..02, ...
 crypto::PrivateKey SampleKey(char seed);

@@ -15,12 +15,12 @@ TEST(RequestsTest, SigningInputsAreDomainKeyNumbersAndHash) {
   const std::string service = ServiceId("fieldcost.example", "0123abcd");
   EXPECT_EQ(service, "fieldcost.example/0123abcd");
   EXPECT_EQ(BatchSigningInput(service, kKey, Epoch(0x102), Sequence(3), hash),
-            std::string("fieldcost batch v3\0", 19) + kKey + numbers + hash + service);
+            std::string("fieldcost batch v1\0", 19) + kKey + numbers + hash + service);
   EXPECT_EQ(WithdrawalSigningInput(service, kKey, Epoch(0x102), Sequence(3), hash),
-            std::string("fieldcost withdrawal v3\0", 24) + kKey + numbers + hash + service);
+            std::string("fieldcost withdrawal v1\0", 24) + kKey + numbers + hash + service);
   EXPECT_EQ(
       EnrolmentSigningInput(service, kKey, Epoch(0x102), hash),
-      std::string("fieldcost enrolment v3\0", 23) + kKey + numbers.substr(0, 8) + hash + service);
+      std::string("fieldcost enrolment v1\0", 23) + kKey + numbers.substr(0, 8) + hash + service);
 }
 
 TEST(RequestsTest, AWithdrawalAnswerSurvivesAndUnknownMembersAreIgnored) {

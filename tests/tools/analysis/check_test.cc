@@ -92,13 +92,6 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_EQ(choice.sums.histogram, others.histogram);
   EXPECT_EQ(choice.sums.scalars, others.scalars);
   EXPECT_EQ(choice.sums.fullest_week, others.fullest_week);
-  // If older contributions without cubes are included, cubes are unknown for all and for the
-  // others.
-  field.scalars.cubed_contributions = field.fullest_week.scalars.cubed_contributions = 7;
-  const FieldChoice older = ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
-  EXPECT_TRUE(older.own_removed);
-  EXPECT_EQ(older.sums.fullest_week.scalars.contributions, 40U);
-  EXPECT_FALSE(older.sums.fullest_week.scalars.knows_cubes());
   // Calls that the field does not include are not subtracted.
   const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
   EXPECT_FALSE(unsent.own_removed);
@@ -157,7 +150,7 @@ TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
   EXPECT_NE(Check(apis, stats::Metric::kWallTime, 7).Seed(), report.Seed());
 }
 
-// Older catalogues have no scalars of single weeks.
+// Rows with too few machines in every quarter have no scalars of a single quarter.
 TEST(CheckReportTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   CheckFleet fleet;
   StatRow field = fleet.Field(Key("slow"), 50);

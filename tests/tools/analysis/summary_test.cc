@@ -37,7 +37,7 @@ TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
   stats::StatRow one = OneHeavyCaller();
   one.key.week = 2900;
   stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);
-  two.weights = {};  // from a version that did not keep them
+  two.weights = {};  // as after a subtraction that left impossible ones
   two.bounded = {};
   two.key.week = 2901;
   const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});

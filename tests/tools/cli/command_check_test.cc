@@ -139,7 +139,7 @@ TEST_F(CommandCheckTest, TheResultIsKeptForEditorsAndIsWhatJsonPrints) {
   EXPECT_EQ(std::filesystem::status(kept()).permissions() & std::filesystem::perms::mask,
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   EXPECT_EQ(Json(printed, "d['format_version'], d['profile'], d['metric'], d['permutations']"),
-            "2 file wall_time 9999\n");
+            "1 file wall_time 9999\n");
   EXPECT_EQ(Json(printed,
                  "[(a['api'], a['verdict'], a['n'], a['contributions'], a['compared_with'],"
                  " a['own_removed'], a['q'] >= a['machines']['p'])"

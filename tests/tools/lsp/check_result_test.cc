@@ -9,7 +9,7 @@ namespace {
 using ::testing::StartsWith;
 
 TEST(CheckResultTest, FlagsOnlyRegressions) {
-  const auto result = ParseCheckResult(R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC",
+  const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
       "metric": "wall_time", "freshness": {"synthetic": true}, "apis": [
       {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3.14,
        "cliffs_delta": 0.41, "q": 0.001},
@@ -24,7 +24,7 @@ TEST(CheckResultTest, FlagsOnlyRegressions) {
 }
 
 TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {
-  const auto result = ParseCheckResult(R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC",
+  const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
       "profile": "file", "metric": "wall_time", "apis": [
       {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3}]})");
   ASSERT_TRUE(result.has_value());
@@ -35,9 +35,9 @@ TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {
 TEST(CheckResultTest, OtherDocumentsAreRefused) {
   EXPECT_EQ(ParseCheckResult("{").error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(ParseCheckResult("{\"apis\": []}").error().code, ErrorCode::kCorrupt);
-  EXPECT_EQ(ParseCheckResult("{\"format_version\": 2, \"apis\": 3}").error().code,
+  EXPECT_EQ(ParseCheckResult("{\"format_version\": 1, \"apis\": 3}").error().code,
             ErrorCode::kCorrupt);
-  EXPECT_EQ(ParseCheckResult("{\"format_version\": 1, \"apis\": []}").error().code,
+  EXPECT_EQ(ParseCheckResult("{\"format_version\": 2, \"apis\": []}").error().code,
             ErrorCode::kUnsupported);
 }
 

@@ -80,7 +80,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
   std::filesystem::create_directories(home() / "state");
   const auto write = [&](const std::string& verdict) {
     std::ofstream(home() / "state" / "check.json")
-        << R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC", "metric": "wall_time", "apis": [
+        << R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC", "metric": "wall_time", "apis": [
             {"library": "libslow.so.1", "symbol": "slow_call", "version": "1.2-3", "verdict": ")"
         << verdict << R"(", "ratio": 3.1, "cliffs_delta": 0.4, "q": 0.001},
             {"library": "libcv.so.4", "symbol": "_ZN2cv6resizeEd", "version": "", "verdict": ")"

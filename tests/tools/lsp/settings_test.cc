@@ -48,17 +48,5 @@ TEST(SettingsTest, EverySettingOfTheTableIsRead) {
             all);
 }
 
-// For configuration files written before the setting was renamed.
-TEST(SettingsTest, TheOldNameOfTheSlowTailIsReadAndTheNewOneWins) {
-  EXPECT_EQ(
-      ParseSettings(
-          R"({"inlayHints": {"dearTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3}}})"),
-      (Settings{.hint_tail = false, .tail_min_us = 2, .tail_min_ratio = 3}));
-  EXPECT_EQ(
-      ParseSettings(
-          R"({"inlayHints": {"slowTail": {"minMicroseconds": 7}, "dearTail": {"minMicroseconds": 2}}})"),
-      Settings{.tail_min_us = 7});
-}
-
 }  // namespace
 }  // namespace fieldcost::lsp

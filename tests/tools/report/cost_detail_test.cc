@@ -73,7 +73,7 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "    16 ns - 32 ns  4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }
 
-TEST(FigureTextTest, MarksOlderContributionsAsUnweighted) {
+TEST(FigureTextTest, CountsContributionsWithoutWeight) {
   stats::StatRow one = OneHeavyCaller();
   one.key.week = 2900;
   stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);
@@ -82,7 +82,7 @@ TEST(FigureTextTest, MarksOlderContributionsAsUnweighted) {
   two.key.week = 2901;
   const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
   EXPECT_EQ(MachinesText(summaries[0].Find(Metric::kWallTime)->figures),
-            "each of 21 contributions counts the same; 3 older without weight");
+            "each of 21 contributions counts the same; 3 without weight");
 }
 
 // A run that did not measure bytes, for these reasons.

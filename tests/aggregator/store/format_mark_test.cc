@@ -1,6 +1,4 @@
-// Stores written by programs with other formats. golden_v3/ was written by a version from before
-// the format mark, whose sums of bytes are too low. It was killed with batches in its inbox and
-// with held ones.
+// Stores of other formats, and stores that have lost the mark of their format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -54,27 +52,26 @@ class FormatMarkTest : public ::testing::Test {
     }
     ASSERT_TRUE(database->Write(changes).has_value());
   }
-  void CopyGolden() const {
-    ASSERT_TRUE(MakeDirectories(data(), 0700).has_value());
-    std::filesystem::copy(std::filesystem::path(FIELDCOST_TEST_DATA) / "golden_v3" / "store",
-                          data() / "store");
-  }
   std::filesystem::path data() const { return dir_.path() / "data"; }
 
   const testing::TempDir dir_;
 };
 
 // The message states what was attempted, on which store, why it failed and what to do.
-void ExpectRefusedAsOlder(const Error& error, const std::string& attempt) {
+void ExpectRefused(const Error& error, const std::string& attempt) {
   EXPECT_EQ(error.code, ErrorCode::kUnsupported) << error.message;
   EXPECT_THAT(error.message, ::testing::StartsWith(attempt));
-  EXPECT_THAT(error.message,
-              AllOf(HasSubstr("before store format 2"), HasSubstr("too low"), HasSubstr("Move")));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("format 2"), HasSubstr("only format 1")));
+}
+void ExpectUnmarked(const Error& error, const std::string& attempt) {
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt) << error.message;
+  EXPECT_THAT(error.message, ::testing::StartsWith(attempt));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("no format number"), HasSubstr("Restore a backup")));
 }
 
 TEST_F(FormatMarkTest, ANewStoreIsMarkedAndOpensAgain) {
   ASSERT_TRUE(Open().has_value());
-  EXPECT_EQ(*OpenDatabase()->Get(Table::kMeta, "format"), Number(2));
+  EXPECT_EQ(*OpenDatabase()->Get(Table::kMeta, "format"), Number(1));
   EXPECT_TRUE(Open().has_value());
   EXPECT_TRUE(Store::VerifyStopped({.data_dir = data()})->ok());
 }
@@ -84,40 +81,58 @@ TEST_F(FormatMarkTest, AStoreThatWasMadeAndNotYetMarkedIsANewOne) {
   OpenDatabase();
   EXPECT_TRUE(Store::VerifyStopped({.data_dir = data()}).has_value());
   ASSERT_TRUE(Open().has_value());
-  EXPECT_EQ(*OpenDatabase()->Get(Table::kMeta, "format"), Number(2));
+  EXPECT_EQ(*OpenDatabase()->Get(Table::kMeta, "format"), Number(1));
 }
 
-TEST_F(FormatMarkTest, AStoreOfAnOlderProgramIsRefusedByEverythingThatOpensIt) {
-  CopyGolden();
+TEST_F(FormatMarkTest, AStoreOfAnotherFormatIsRefusedByEverythingThatOpensIt) {
+  MakeStoreWithMark(Number(2));
   const std::string attempt = "open the store in " + (data() / "store").string();
   const auto verified = Store::VerifyStopped({.data_dir = data()});
   ASSERT_FALSE(verified.has_value());
-  ExpectRefusedAsOlder(verified.error(), attempt);
+  ExpectRefused(verified.error(), attempt);
   for (int start = 0; start < 2; ++start) {
     const auto store = Open();
     ASSERT_FALSE(store.has_value());
-    ExpectRefusedAsOlder(store.error(), attempt);
+    ExpectRefused(store.error(), attempt);
   }
 }
 
-// The older version had fewer tables.
 TEST_F(FormatMarkTest, ARefusedStoreGainsNoTables) {
-  CopyGolden();
-  const auto tables = [this] {
+  MakeStoreWithMark(Number(2));
+  const std::string path = (data() / "store").string();
+  const auto tables = [&] {
     std::vector<std::string> names;
-    EXPECT_TRUE(rocksdb::DB::ListColumnFamilies({}, (data() / "store").string(), &names).ok());
+    EXPECT_TRUE(rocksdb::DB::ListColumnFamilies({}, path, &names).ok());
     return names;
   };
+  {
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& name : tables()) families.push_back({name, {}});
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, path, families, &handles, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> engine(opened);
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      if (handle->GetName() == "batches") {
+        ASSERT_TRUE(engine->DropColumnFamily(handle).ok());
+      }
+      engine->DestroyColumnFamilyHandle(handle);
+    }
+  }
   const std::vector<std::string> before = tables();
-  EXPECT_THAT(before, ::testing::Not(::testing::Contains("batches")));
+  ASSERT_THAT(before, ::testing::Not(::testing::Contains("batches")));
   ASSERT_FALSE(Open().has_value());
   EXPECT_EQ(tables(), before);
 }
 
-TEST_F(FormatMarkTest, RecoverRefusesAnOlderStoreWhetherItsLogIsDamagedOrNot) {
-  CopyGolden();
+TEST_F(FormatMarkTest, RecoverRefusesAnotherFormatWhetherTheLogIsDamagedOrNot) {
+  MakeStoreWithMark(Number(2));
   const std::string attempt = "open the store in " + (data() / "store").string();
-  const std::filesystem::path log = data() / "store" / "000022.log";
+  std::filesystem::path log;
+  for (const auto& entry : std::filesystem::directory_iterator(data() / "store")) {
+    if (entry.path().extension() == ".log" && entry.file_size() > 30) log = entry.path();
+  }
+  ASSERT_FALSE(log.empty());
   for (const bool is_damaged : {false, true}) {
     if (is_damaged) {
       std::string bytes = ReadFile(log, 64 * kMiB).value();
@@ -129,7 +144,7 @@ TEST_F(FormatMarkTest, RecoverRefusesAnOlderStoreWhetherItsLogIsDamagedOrNot) {
     for (const bool drop_damaged : {false, true}) {
       const auto recovered = Store::Recover({.data_dir = data()}, drop_damaged);
       ASSERT_FALSE(recovered.has_value());
-      ExpectRefusedAsOlder(recovered.error(), attempt);
+      ExpectRefused(recovered.error(), attempt);
       EXPECT_EQ(ReadFile(log, 64 * kMiB).value(), before);
       EXPECT_FALSE(std::filesystem::exists(data() / "damaged.1"));
     }
@@ -149,12 +164,12 @@ TEST_F(FormatMarkTest, AStoreWithoutItsMarkIsRefusedWhicheverTableHasEntries) {
     }
     const auto store = Open();
     ASSERT_FALSE(store.has_value()) << static_cast<int>(table);
-    ExpectRefusedAsOlder(store.error(), "open the store in ");
+    ExpectUnmarked(store.error(), "open the store in ");
   }
 }
 
-TEST_F(FormatMarkTest, AnOlderBackupIsRefusedBeforeAnythingIsRestored) {
-  MakeStoreWithMark("");
+TEST_F(FormatMarkTest, ABackupOfAnotherFormatIsRefusedBeforeAnythingIsRestored) {
+  MakeStoreWithMark(Number(2));
   const std::filesystem::path backups = dir_.path() / "backups";
   ASSERT_TRUE(OpenDatabase()->Backup(backups, std::string(16, 'i') + "keys").has_value());
   bool is_prepared = false;
@@ -164,20 +179,14 @@ TEST_F(FormatMarkTest, AnOlderBackupIsRefusedBeforeAnythingIsRestored) {
         return {};
       });
   ASSERT_FALSE(restored.has_value());
-  ExpectRefusedAsOlder(restored.error(), "restore the backup in " + backups.string());
+  ExpectRefused(restored.error(), "restore the backup in " + backups.string());
   EXPECT_FALSE(is_prepared);
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "restored" / "store"));
 }
 
-TEST_F(FormatMarkTest, ANewerMarkIsRefusedAsThatAndAMalformedOneAsDamage) {
-  MakeStoreWithMark(Number(3));
-  auto store = Open();
-  ASSERT_FALSE(store.has_value());
-  EXPECT_EQ(store.error().code, ErrorCode::kUnsupported) << store.error().message;
-  EXPECT_THAT(store.error().message, HasSubstr("newer version"));
-  std::filesystem::remove_all(data());
+TEST_F(FormatMarkTest, AMalformedMarkIsDamage) {
   MakeStoreWithMark("2");
-  store = Open();
+  const auto store = Open();
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, ErrorCode::kCorrupt) << store.error().message;
 }
@@ -196,7 +205,7 @@ TEST(DowngradeTest, ReportsNewerFormatsAsUnsupportedNotAsDamage) {
                                           .block_cache_bytes = 1 * kMiB});
     ASSERT_TRUE(database.has_value());
     Database::WriteSet changes(**database);
-    changes.Put(Table::kInbox, Number(2), "\x06 in a new form");
+    changes.Put(Table::kInbox, Number(2), "\x04 in a new form");
     ASSERT_TRUE((*database)->Write(changes).has_value());
   }
   auto store = open();
