@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "agent/runs/untrusted_fields.h"
-#include "agent/runs/x86_64/machine.h"
+#include "agent/runs/x86_64/runs_machine.h"
 
 namespace fieldcost::events {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "agent/idle/bpf_program.h"
-#include "agent/idle/x86_64/machine.h"
+#include "agent/idle/x86_64/idle_machine.h"
 #include "agent/perf/process_threads.h"
 #include "agent/unwind/memory_reader.h"
 #include "common/base/clock.h"

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "agent/perf/perf_record.h"
-#include "agent/perf/x86_64/machine.h"
+#include "agent/perf/x86_64/perf_machine.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "agent/perf/x86_64/machine.h"
+#include "agent/perf/x86_64/perf_machine.h"
 
 namespace fieldcost::perf {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "agent/probe_recorder/x86_64/machine.h"
+#include "agent/probe_recorder/x86_64/probe_recorder_machine.h"
 #include "agent/unwind/elf_layout.h"
 #include "common/base/build_id.h"
 #include "common/base/file.h"

@@ -10,7 +10,7 @@
 
 #include "agent/reach/elf_file.h"
 #include "agent/reach/reach.h"
-#include "agent/reach/x86_64/machine.h"
+#include "agent/reach/x86_64/reach_machine.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/shm/never_measured.h"

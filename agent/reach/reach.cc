@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "agent/reach/elf_file.h"
-#include "agent/reach/x86_64/machine.h"
+#include "agent/reach/x86_64/reach_machine.h"
 #include "common/base/file.h"
 #include "common/shm/sanitizer_runtimes.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "agent/runs/boot_id.h"
-#include "agent/runs/x86_64/machine.h"
+#include "agent/runs/x86_64/runs_machine.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/symbols/x86_64/machine.h"
+#include "agent/symbols/x86_64/symbols_machine.h"
 
 namespace fieldcost::symbols {
 namespace {

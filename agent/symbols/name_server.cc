@@ -19,7 +19,7 @@
 #include "agent/symbols/dwarf_module.h"
 #include "agent/symbols/function_names.h"
 #include "agent/symbols/name_messages.h"
-#include "agent/symbols/x86_64/machine.h"
+#include "agent/symbols/x86_64/symbols_machine.h"
 
 namespace fieldcost::symbols {
 namespace {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/trace/x86_64/machine.h"
+#include "agent/trace/x86_64/trace_machine.h"
 #include "common/base/file.h"
 
 namespace fieldcost::trace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "agent/intercept/thunk.h"
-#include "agent/runs/x86_64/machine.h"
+#include "agent/runs/x86_64/runs_machine.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::trace {

@@ -9,7 +9,7 @@
 
 #include "agent/unwind/eh_frame.h"
 #include "agent/unwind/expression.h"
-#include "agent/unwind/x86_64/machine.h"
+#include "agent/unwind/x86_64/unwind_machine.h"
 #include "common/base/build_id.h"
 
 namespace fieldcost::unwind {

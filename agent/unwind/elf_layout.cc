@@ -8,7 +8,7 @@
 
 #include "agent/unwind/byte_cursor.h"
 #include "agent/unwind/encoded_pointer.h"
-#include "agent/unwind/x86_64/machine.h"
+#include "agent/unwind/x86_64/unwind_machine.h"
 
 namespace fieldcost::unwind {
 namespace {

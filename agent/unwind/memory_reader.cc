@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "agent/unwind/x86_64/machine.h"
+#include "agent/unwind/x86_64/unwind_machine.h"
 
 namespace fieldcost::unwind {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/unwind/x86_64/machine.h"
+#include "agent/unwind/x86_64/unwind_machine.h"
 
 namespace fieldcost::unwind {
 
