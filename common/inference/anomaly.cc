@@ -31,18 +31,6 @@ double OctavesAbove(const stats::CostHistogram& mine, const stats::ContributionS
 
 }  // namespace
 
-std::string_view Name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kTooLittleData:
-      return "too little data";
-    case Verdict::kNormal:
-      return "normal";
-    case Verdict::kWorse:
-      return "worse than the field";
-  }
-  return "";
-}
-
 bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field) {
   stats::ApiSums rest = field;
   if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
@@ -100,9 +88,9 @@ void Decide(std::span<Comparison> report) {
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     Comparison& comparison = *eligible[i];
     comparison.q = q_values[i];
-    const bool is_worse = comparison.q <= kFalseDiscoveries &&
-                          comparison.cliffs_delta >= kLeastDelta && comparison.ratio >= kLeastRatio;
-    comparison.verdict = is_worse ? Verdict::kWorse : Verdict::kNormal;
+    const Verdict verdict =
+        VerdictOf({comparison.q, comparison.ratio, comparison.cliffs_delta}, kFieldThresholds);
+    comparison.verdict = verdict == Verdict::kMore ? verdict : Verdict::kNone;
   }
 }
 

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "common/inference/machine_variation.h"
 #include "common/inference/permutation.h"
+#include "common/inference/verdict.h"
 #include "common/stats/api_sums.h"
 
 namespace fieldcost::inference {
@@ -13,21 +13,6 @@ namespace fieldcost::inference {
 // Tests whether one machine's profile ("mine") is worse than the field. Call Compare() for each
 // API, in parallel if you like, then Decide() for all of them together. Pure functions,
 // thread-safe.
-
-// The thresholds of a comparison.
-inline constexpr std::uint64_t kLeastCalls = 100;    // of mine, to be eligible
-inline constexpr std::uint64_t kLeastMachines = 30;  // other than mine, to be eligible
-inline constexpr double kFalseDiscoveries = 0.05;    // maximum share among the flagged
-inline constexpr double kLeastDelta = 0.147;         // below it an effect is "negligible"
-inline constexpr double kLeastRatio = 1.25;
-
-enum class Verdict {
-  kTooLittleData,  // fewer calls or machines than above
-  kNormal,         // not shown to be worse
-  kWorse,          // worse than the field
-};
-// "too little data", "normal", "worse than the field"
-std::string_view Name(Verdict verdict);
 
 struct Comparison {
   std::uint64_t calls = 0;          // mine, timed
@@ -51,7 +36,7 @@ struct Comparison {
   double q = 1;  // of machine_test.p
   Verdict verdict = Verdict::kTooLittleData;
 
-  bool eligible() const { return calls >= kLeastCalls && machines >= kLeastMachines; }
+  bool eligible() const { return kFieldThresholds.IsEnough(calls, machines); }
 };
 
 // Compares my calls with the field's. `own`, if known, is my part of the field's sums and is
@@ -67,8 +52,8 @@ Comparison Compare(const stats::CostHistogram& mine, const stats::ApiSums& field
 // all others.
 bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field);
 
-// Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible ones. kWorse:
-// q <= kFalseDiscoveries, and effects of at least kLeastDelta and kLeastRatio.
+// Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible ones. kMore
+// requires the effects of kFieldThresholds; the test is one-sided, so no verdict is kLess.
 void Decide(std::span<Comparison> report);
 
 }  // namespace fieldcost::inference

@@ -37,7 +37,8 @@ Timed TimedOf(const EventRow& row, std::uint64_t ns) {
 }
 
 bool IsTested(const StepChange& change) {
-  return std::min(change.base_values, change.new_values) >= kLeastEvents;
+  return std::min(change.base_values, change.new_values) >=
+         inference::kEventThresholds.least_values;
 }
 
 // The values of a test: either one mean per run with the run's wait, or all times.
@@ -76,9 +77,10 @@ Values ValuesOf(const std::vector<Timed>& times, bool by_run) {
 // Whether all runs' waits are known and do not differ significantly between the sides. If they
 // differ, a change cannot be distinguished from load.
 bool WaitsAreAlike(const Values& base, const Values& changed) {
-  if (std::min(base.waits.size(), changed.waits.size()) < kLeastEvents) return false;
+  if (std::min(base.waits.size(), changed.waits.size()) < inference::kEventThresholds.least_values)
+    return false;
   return inference::WelchP(inference::MomentsOf(base.waits), inference::MomentsOf(changed.waits)) >
-         kMostFalse;
+         inference::kEventThresholds.false_share;
 }
 
 void SetRatio(StepChange& change, double octaves, const inference::DifferenceInterval& interval) {
@@ -90,7 +92,7 @@ void SetRatio(StepChange& change, double octaves, const inference::DifferenceInt
 bool HasEnoughRuns(const std::vector<Timed>& times) {
   std::set<RunKey> runs;
   for (const Timed& time : times) runs.insert(time.run);
-  return runs.size() >= kLeastEvents;
+  return runs.size() >= inference::kEventThresholds.least_values;
 }
 
 // Computes a change except for q and what depends on it.
@@ -129,10 +131,9 @@ StepChange ChangeOf(const std::vector<Timed>& base_times, const std::vector<Time
 void Decide(StepChange& change, double q, double least) {
   if (!IsTested(change)) return;
   change.q = q;
-  change.change = Change::kNone;
-  if (q > kMostFalse) return;
-  if (change.ratio > 1 + least) change.change = Change::kSlower;
-  if (change.ratio < 1 / (1 + least)) change.change = Change::kFaster;
+  inference::Thresholds thresholds = inference::kEventThresholds;
+  thresholds.least_ratio = 1 + least;
+  change.change = inference::VerdictOf({.q = q, .ratio = change.ratio}, thresholds);
 }
 
 // Adjusts q over all tested values, and decides about the changes.

@@ -5,27 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "common/inference/verdict.h"
 #include "common/probe/steps.h"
 
 namespace fieldcost::probe {
 
 // Compares two groups of events step by step. Pure functions. Logarithms of the times are compared
 // by Welch's test (common/inference/welch.h), and p values are adjusted over all steps after
-// Benjamini and Hochberg. Events of one run are correlated, so if both sides have kLeastEvents
-// runs, the mean of each run is one value of the test; otherwise each event is one. On a busy
-// machine, the time that each run waited for a CPU explains most of the variation: if it is known
-// for all runs and does not differ between the sides, the values are adjusted for it
-// (common/inference/covariate.h). groups.h forms the groups. The caller must omit events to be set
-// aside (set_aside.h); events that are not over have no total. README.md states the error rates.
-
-inline constexpr std::size_t kLeastEvents = 5;  // events or runs per side; fewer is too little
-inline constexpr double kMostFalse = 0.01;      // share of false findings among reported changes
+// Benjamini and Hochberg. Events of one run are correlated, so if both sides have enough runs
+// (inference::kEventThresholds), the mean of each run is one value of the test; otherwise each
+// event is one. On a busy machine, the time that each run waited for a CPU explains most of the
+// variation: if it is known for all runs and does not differ between the sides, the values are
+// adjusted for it (common/inference/covariate.h). groups.h forms the groups. The caller must omit
+// events to be set aside (set_aside.h); events that are not over have no total. README.md states
+// the error rates.
 
 // The base-2 logarithm of the factor by which a run takes longer if it waits for a CPU during this
 // share of the time in which it could run; bounded.
 double WaitOctaves(double share);
-
-enum class Change : std::uint8_t { kTooLittle, kNone, kSlower, kFaster };
 
 struct StepChange {
   std::string name;  // empty for the whole event
@@ -38,9 +35,9 @@ struct StepChange {
   double ratio = 1;      // new / base, at the same wait for a CPU, if both have events
   double ratio_low = 0;  // 95 % interval; 0 and 0 if a side has fewer than 2 values
   double ratio_high = 0;
-  double p = 1;  // 1 if a side has fewer than kLeastEvents values
+  double p = 1;  // 1 if a side has too few values
   double q = 1;  // adjusted over all totals, or all steps, that are decided together
-  Change change = Change::kTooLittle;
+  inference::Verdict change = inference::Verdict::kTooLittleData;
 };
 
 struct Comparison {
@@ -50,7 +47,7 @@ struct Comparison {
   bool at_equal_wait = false;     // adjusted for the runs' wait for a CPU
 };
 
-// kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).
+// Verdicts are by inference::kEventThresholds; the least ratio is 1 + `least`.
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least);
 // Repeats the decisions of several comparisons with q adjusted over all of them: once over all
 // totals, and once over all steps.

@@ -50,7 +50,7 @@ json::object ChangeJson(const StepChange& change) {
           {"ratio_high", change.ratio_high},
           {"p", change.p},
           {"q", change.q},
-          {"change", Name(change.change)}};
+          {"change", inference::Name(change.change)}};
 }
 
 json::array ChangesJson(std::span<const StepChange> changes) {

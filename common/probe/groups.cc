@@ -126,9 +126,10 @@ bool LoadsDiffer(std::span<const SideRow> base, std::span<const SideRow> changed
   const inference::Moments base_moments = inference::MomentsOf(of_base);
   const inference::Moments new_moments = inference::MomentsOf(of_new);
   const double points = std::abs(new_moments.mean - base_moments.mean);
-  if (std::min(of_base.size(), of_new.size()) < kLeastEvents) return points >= kLeastWaitPointsFew;
-  return points >= kLeastWaitPoints &&
-         inference::WelchP(OctavesOf(of_base), OctavesOf(of_new)) <= kMostFalse;
+  if (std::min(of_base.size(), of_new.size()) < inference::kEventThresholds.least_values)
+    return points >= kLeastWaitPointsFew;
+  return points >= kLeastWaitPoints && inference::WelchP(OctavesOf(of_base), OctavesOf(of_new)) <=
+                                           inference::kEventThresholds.false_share;
 }
 
 void LeaveOut(const Groups& groups, const Groups& others, bool is_of_base,
@@ -191,15 +192,16 @@ std::string GroupText(const GroupKey& key) {
   return of.empty() ? text : fmt::format("{} ({})", text, of);
 }
 
-Change WorstOf(const std::vector<ComparedGroup>& groups) {
-  for (const Change change : {Change::kSlower, Change::kFaster, Change::kNone}) {
+inference::Verdict WorstOf(const std::vector<ComparedGroup>& groups) {
+  for (const inference::Verdict change :
+       {inference::Verdict::kMore, inference::Verdict::kLess, inference::Verdict::kNone}) {
     if (std::ranges::any_of(groups, [&](const ComparedGroup& group) {
           return group.comparison.total.change == change;
         })) {
       return change;
     }
   }
-  return Change::kTooLittle;
+  return inference::Verdict::kTooLittleData;
 }
 
 }  // namespace fieldcost::probe

@@ -70,7 +70,7 @@ struct ComparedSides {
   SideFacts base;
   SideFacts changed;
   // The sides' programs waited for CPUs so differently that times cannot distinguish the builds: by
-  // Welch's test at 1 % and 3 percentage points; with fewer than kLeastEvents runs, 10 points.
+  // Welch's test at 1 % and 3 percentage points; with too few runs for a verdict, 10 points.
   bool loads_differ = false;
 };
 
@@ -84,6 +84,6 @@ std::string GroupText(const GroupKey& key);
 
 // The overall verdict: the first of kSlower, kFaster, kNone that applies to any total, or else
 // kTooLittle.
-Change WorstOf(const std::vector<ComparedGroup>& groups);
+inference::Verdict WorstOf(const std::vector<ComparedGroup>& groups);
 
 }  // namespace fieldcost::probe

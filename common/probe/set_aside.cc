@@ -33,7 +33,7 @@ std::string OutlierReason(double octaves, std::size_t runs) {
 }
 
 // The verdict without comparing with others; kNot if it must be compared.
-Verdict JudgeAlone(const EventRow& event) {
+Judgement JudgeAlone(const EventRow& event) {
   if (event.mark == Mark::kKept) return {};
   if (event.mark == Mark::kSetAside) {
     return {Why::kByHand, event.mark_reason.empty() ? "set aside by hand" : event.mark_reason};
@@ -55,7 +55,7 @@ auto GroupOf(const EventRow& event) {
 }
 
 void JudgeGroup(std::span<const EventRow> events, const std::vector<std::size_t>& group,
-                std::vector<Verdict>& verdicts) {
+                std::vector<Judgement>& verdicts) {
   if (group.size() < kLeastToJudge) return;
   std::vector<double> octaves;
   for (const std::size_t i : group) {
@@ -82,8 +82,8 @@ void JudgeGroup(std::span<const EventRow> events, const std::vector<std::size_t>
 
 }  // namespace
 
-std::vector<Verdict> Judge(std::span<const EventRow> events) {
-  std::vector<Verdict> verdicts;
+std::vector<Judgement> Judge(std::span<const EventRow> events) {
+  std::vector<Judgement> verdicts;
   std::map<decltype(GroupOf(events.front())), std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < events.size(); ++i) {
     verdicts.push_back(JudgeAlone(events[i]));

@@ -14,7 +14,7 @@ namespace fieldcost::probe {
 
 enum class Why : std::uint8_t { kNot, kNotOver, kIncomplete, kSuspended, kOutlier, kByHand };
 
-struct Verdict {
+struct Judgement {
   Why why = Why::kNot;
   std::string reason;  // a sentence: "8.1 times the median of 20 such runs"; empty if kNot
   // Not set aside only because too many others would be, too: its group contains two kinds of runs.
@@ -29,7 +29,7 @@ struct Verdict {
 // is set aside: there are two kinds of runs. Events set aside by a user or always do not count in
 // their group; those kept by a user do, and are never set aside. A mark's reason may be any text.
 // README.md states the error rates.
-std::vector<Verdict> Judge(std::span<const EventRow> events);
+std::vector<Judgement> Judge(std::span<const EventRow> events);
 
 inline constexpr std::size_t kLeastToJudge = 8;
 

@@ -28,13 +28,6 @@ constexpr Word<Why> kWhys[] = {
     {Why::kOutlier, "outlier"},
     {Why::kByHand, "by_hand"},
 };
-constexpr Word<Change> kChanges[] = {
-    {Change::kTooLittle, "too_little_data"},
-    {Change::kNone, "none"},
-    {Change::kSlower, "slower"},
-    {Change::kFaster, "faster"},
-};
-
 template <typename Value, std::size_t kCount>
 std::string_view WordOf(const Word<Value> (&words)[kCount], Value value) {
   for (const auto& [known, word] : words) {
@@ -48,6 +41,5 @@ std::string_view WordOf(const Word<Value> (&words)[kCount], Value value) {
 std::string_view Name(HitKind kind) { return WordOf(kHitKinds, kind); }
 std::string_view Name(Mark mark) { return WordOf(kMarks, mark); }
 std::string_view Name(Why why) { return WordOf(kWhys, why); }
-std::string_view Name(Change change) { return WordOf(kChanges, change); }
 
 }  // namespace fieldcost::probe

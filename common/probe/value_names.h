@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "common/probe/compare_events.h"
 #include "common/probe/event_store.h"
 #include "common/probe/set_aside.h"
 #include "common/probe/types.h"
@@ -12,9 +11,8 @@ namespace fieldcost::probe {
 // The names of values in JSON and in other programs' formats. Names never change, since scripts
 // compare them. "" for an invalid value.
 
-std::string_view Name(HitKind kind);   // "point", "begin", "end", "join"
-std::string_view Name(Mark mark);      // "none", "set_aside", "kept"
-std::string_view Name(Why why);        // "not", "not_over", "incomplete", "suspended", ...
-std::string_view Name(Change change);  // "too_little_data", "none", "slower", "faster"
+std::string_view Name(HitKind kind);  // "point", "begin", "end", "join"
+std::string_view Name(Mark mark);     // "none", "set_aside", "kept"
+std::string_view Name(Why why);       // "not", "not_over", "incomplete", "suspended", ...
 
 }  // namespace fieldcost::probe

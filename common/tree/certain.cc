@@ -121,7 +121,11 @@ void Tests::FindRelative() {
 void Tests::TestTotal(TotalChange& total) const {
   const TwoSides& all = observed_.measured.inclusive[0];
   total.p = P(all);
-  total.is_certain = HasEnough(all) && *total.p <= options_.false_share && IsLargeEnough(all);
+  if (!HasEnough(all)) return;
+  const bool is_change = *total.p <= options_.false_share && IsLargeEnough(all);
+  total.verdict = !is_change             ? inference::Verdict::kNone
+                  : all.difference() > 0 ? inference::Verdict::kMore
+                                         : inference::Verdict::kLess;
 }
 
 std::optional<double> Tests::AlikeP() const {
@@ -221,7 +225,7 @@ void Tests::Run(Comparison& comparison) {
 void FindCertain(const Observed& observed, const CompareOptions& options, Comparison& comparison) {
   const TwoSides& all = observed.measured.inclusive[0];
   comparison.total = {.before = all.before.mean, .after = all.after.mean};
-  if (all.before.count < 2 || all.after.count < 2) return;
+  if (std::min(all.before.count, all.after.count) < inference::kTreeThresholds.least_values) return;
   Tests(observed, comparison.dictionary->paths, options).Run(comparison);
   comparison.is_enough = comparison.tested != 0;
 }

@@ -124,12 +124,12 @@ CompareOptions CompareOptionsFor(const Metric& metric) {
 }
 
 bool Comparison::AreAllAlike() const {
-  return total.is_certain && alike_p && *alike_p > kAgree &&
+  return inference::IsChange(total.verdict) && alike_p && *alike_p > kAgree &&
          (factor > 1) == (total.difference() > 0);
 }
 
 bool Comparison::HasIncrease() const {
-  return (total.is_certain && total.difference() > 0) ||
+  return total.verdict == inference::Verdict::kMore ||
          std::ranges::any_of(changes, [](const Change& one) { return one.difference() > 0; });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/inference/verdict.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
 
@@ -20,7 +21,7 @@ struct CompareOptions {
   double least_samples = 20;  // per run, on the side with more; for sampled metrics
   // The maximum expected share of false findings; also the greatest p at which the whole, or the
   // common factor of the sides, counts as changed.
-  double false_share = 0.01;
+  double false_share = inference::kTreeThresholds.false_share;
   // Smaller changes are not reported: below this share of the whole, or below this share of the
   // previous cost of the path (or of the whole).
   double least_of_total = 0.001;
@@ -56,7 +57,7 @@ struct TotalChange {
   double before = 0;  // mean per run, as measured
   double after = 0;
   std::optional<double> p;  // two-sided; nullopt if there is no verdict
-  bool is_certain = false;
+  inference::Verdict verdict = inference::Verdict::kTooLittleData;
   double difference() const { return after - before; }
 };
 

@@ -38,8 +38,8 @@ class ProbePlantedBench:
             raise RuntimeError(f"{words} ended with {ran.returncode}: {ran.stderr}")
         labels = json.loads(ran.stdout)["labels"]
         steps = {(label["label"], step["name"]) for label in labels for step in label["steps"]
-                 if step["change"] in ("slower", "faster")}
-        return steps | {(label["label"], "") for label in labels if label["total"]["change"] in ("slower", "faster")}
+                 if step["change"] in ("more", "less")}
+        return steps | {(label["label"], "") for label in labels if label["total"]["change"] in ("more", "less")}
 
     def rates(self, name, old, new, step, options=()):
         named, totals, found, other = 0, 0, 0, 0

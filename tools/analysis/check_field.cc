@@ -137,7 +137,7 @@ FieldChoice ChooseField(std::span<const StatRow> rows, std::span<const StatRow> 
     const std::uint64_t others = MachinesOf(choice);
     if (best.stratum != Stratum::kNone && others <= MachinesOf(best)) continue;
     best = std::move(choice);
-    if (others >= inference::kLeastMachines) break;
+    if (others >= inference::kFieldThresholds.least_machines) break;
   }
   return best;
 }

@@ -29,12 +29,12 @@ struct FieldChoice {
 };
 
 // Chooses the narrowest stratum with enough other machines in its fullest quarter
-// (inference::kLeastMachines), or the one with the most. `rows`: everything published about the
-// symbol and soname of `mine` (whose week does not matter). If a package version was built several
-// times, uses the same build, or all builds if the field does not have it; uses other versions only
-// if the package version is missing altogether. Prefers rows over all classes or all weeks, and
-// never mixes them with single ones. `own`: the machine's own share of the field (row by row, any
-// week); it is subtracted from sums that can contain all of it. Pure.
+// (inference::kFieldThresholds.least_machines), or the one with the most. `rows`: everything
+// published about the symbol and soname of `mine` (whose week does not matter). If a package
+// version was built several times, uses the same build, or all builds if the field does not have
+// it; uses other versions only if the package version is missing altogether. Prefers rows over all
+// classes or all weeks, and never mixes them with single ones. `own`: the machine's own share of
+// the field (row by row, any week); it is subtracted from sums that can contain all of it. Pure.
 FieldChoice ChooseField(std::span<const stats::StatRow> rows, std::span<const stats::StatRow> own,
                         const stats::RowKey& mine);
 

@@ -18,11 +18,12 @@ using inference::Verdict;
 // Too little data sorts last, except before verdicts that are not listed.
 int Rank(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kWorse:
+    case Verdict::kMore:
       return 0;
     case Verdict::kTooLittleData:
       return 1;
-    case Verdict::kNormal:
+    case Verdict::kNone:
+    case Verdict::kLess:
       return 2;
   }
   return 3;
@@ -85,14 +86,16 @@ std::string Lack(const CheckedApi& api) {
   if (api.field.stratum == Stratum::kNone) return std::string(Name(api.field.stratum));
   const inference::Comparison& comparison = api.comparison;
   std::string text;
-  if (comparison.calls < inference::kLeastCalls) {
-    text = fmt::format("{} of {} calls", comparison.calls, inference::kLeastCalls);
+  if (comparison.calls < inference::kFieldThresholds.least_values) {
+    text =
+        fmt::format("{} of {} calls", comparison.calls, inference::kFieldThresholds.least_values);
   }
-  if (comparison.machines < inference::kLeastMachines) {
+  if (comparison.machines < inference::kFieldThresholds.least_machines) {
     if (!text.empty()) text += ", ";
     text += comparison.machines == 0 && comparison.contributions != 0
                 ? "not enough machines known"
-                : fmt::format("{} of {} machines", comparison.machines, inference::kLeastMachines);
+                : fmt::format("{} of {} machines", comparison.machines,
+                              inference::kFieldThresholds.least_machines);
   }
   return text;
 }

@@ -13,6 +13,8 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
+
 struct Side {
   stats::ApiSums all;
   std::map<stats::HardwareClass, stats::ContributionScalars> by_class;
@@ -57,7 +59,8 @@ LabChange Compare(const Side& before, const Side& after) {
 }
 
 bool HasEnough(const LabChange& change) {
-  return std::min(change.test.machines_before, change.test.machines_after) >= kLeastLabRuns;
+  return std::min(change.test.machines_before, change.test.machines_after) >=
+         inference::kLabThresholds.least_values;
 }
 
 void Decide(std::vector<LabChange>& changes) {
@@ -70,18 +73,16 @@ void Decide(std::vector<LabChange>& changes) {
   for (LabChange& change : changes) {
     if (!HasEnough(change)) continue;
     change.q = *q++;
-    const bool is_sure = change.q <= kMostFalseLabChanges;
-    const bool more = is_sure && change.ratio >= kLeastLabRatio && change.delta > 0;
-    const bool less = is_sure && change.ratio * kLeastLabRatio <= 1 && change.delta < 0;
-    change.change = more ? Change::kMore : less ? Change::kLess : Change::kNone;
+    change.change =
+        inference::VerdictOf({change.q, change.ratio, change.delta}, inference::kLabThresholds);
   }
 }
 
 // The sort key; smaller keys come first.
 auto OrderOf(const LabChange& change) {
-  const bool more = change.change == Change::kMore;
-  const bool less = change.change == Change::kLess;
-  const int kind = more ? 0 : less ? 1 : change.change == Change::kNone ? 2 : 3;
+  const bool more = change.change == Verdict::kMore;
+  const bool less = change.change == Verdict::kLess;
+  const int kind = more ? 0 : less ? 1 : change.change == Verdict::kNone ? 2 : 3;
   const double strength = more ? -change.ratio : less ? change.ratio : 0;
   return std::tuple(kind, strength, change.soname, change.symbol, change.symbol_version);
 }

@@ -13,13 +13,6 @@ namespace fieldcost::analysis {
 
 // Changes between two lab tables of one scenario. Pure functions.
 
-// Smaller ratios are not reported as changes, however significant.
-inline constexpr double kLeastLabRatio = 1.05;
-// The accepted share of false changes among those found.
-inline constexpr double kMostFalseLabChanges = 0.05;
-// With fewer runs per side, the variation between runs is unknown.
-inline constexpr std::uint64_t kLeastLabRuns = 3;
-
 // One API in one metric. All versions of its library count together, so that they can be compared.
 struct LabChange {
   std::string soname;
@@ -36,9 +29,8 @@ struct LabChange {
   double ratio = 1;
   double delta = 0;  // Cliff's, of calls
   double q = 1;      // Benjamini and Hochberg's, over all APIs with enough runs
-  // kMore and kLess: q is at most kMostFalseLabChanges, the ratio at least kLeastLabRatio (or at
-  // most 1 / kLeastLabRatio), and delta has the same sign.
-  Change change = Change::kTooLittleData;
+  // By inference::kLabThresholds; the values are runs.
+  inference::Verdict change = inference::Verdict::kTooLittleData;
 };
 
 // Compares all APIs that both tables have, in this metric: first those that cost more, by greatest

@@ -14,6 +14,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::Metric;
 using wire::LabTotal;
 
@@ -121,15 +122,16 @@ bool IsAbove(const LabTotal& high, const LabTotal& low, std::uint32_t runs) {
 }
 
 bool IsMuchAbove(const LabTotal& high, const LabTotal& low) {
-  return static_cast<double>(high.least) >= kLeastLabRatio * static_cast<double>(low.most);
+  return static_cast<double>(high.least) >=
+         inference::kLabThresholds.least_ratio * static_cast<double>(low.most);
 }
 
 void Decide(LabCount& count, std::uint32_t runs) {
   if (IsAbove(count.after, count.before, runs)) {
-    count.change = Change::kMore;
+    count.change = Verdict::kMore;
     count.decides = runs >= kLeastCountedRuns && IsMuchAbove(count.after, count.before);
   } else {
-    count.change = IsAbove(count.before, count.after, runs) ? Change::kLess : Change::kNone;
+    count.change = IsAbove(count.before, count.after, runs) ? Verdict::kLess : Verdict::kNone;
   }
 }
 
@@ -178,7 +180,7 @@ bool FollowsCallee(std::uint32_t number, const LabCount& count, const Changes& s
 }
 
 // Marks the changes in one direction that follow from others.
-void MarkFollowers(Change direction, const Side& side, std::vector<LabCount>& counts) {
+void MarkFollowers(Verdict direction, const Side& side, std::vector<LabCount>& counts) {
   std::map<Metric, Changes> changes;
   const auto number_of = [&side](const LabCount& count) {
     return side.numbers.find({count.soname, count.symbol, count.symbol_version});
@@ -205,11 +207,11 @@ void MarkFollowers(Change direction, const Side& side, std::vector<LabCount>& co
 
 // The sort key; smaller keys come first.
 auto OrderOf(const LabCount& count) {
-  const int kind = count.decides                            ? 0
-                   : count.change == Change::kMore          ? 1
-                   : count.change == Change::kLess          ? 2
-                   : count.change == Change::kTooLittleData ? 4
-                                                            : 3;
+  const int kind = count.decides                             ? 0
+                   : count.change == Verdict::kMore          ? 1
+                   : count.change == Verdict::kLess          ? 2
+                   : count.change == Verdict::kTooLittleData ? 4
+                                                             : 3;
   return std::tuple(kind, count.follows, count.metric != Metric::kCallsPerRun, -count.effect_ns,
                     ~Difference(count), count.soname, count.symbol, count.symbol_version);
 }
@@ -257,8 +259,8 @@ LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& a
   counts.is_compared = std::min(old.runs, now.runs) != 0;
   if (!counts.is_compared) return counts;
   for (const ApiName& name : NamesOf(old, now)) CompareApi(old, now, name, counts);
-  MarkFollowers(Change::kMore, now, counts.apis);
-  MarkFollowers(Change::kLess, old, counts.apis);
+  MarkFollowers(Verdict::kMore, now, counts.apis);
+  MarkFollowers(Verdict::kLess, old, counts.apis);
   std::ranges::sort(counts.apis, {}, OrderOf);
   return counts;
 }

@@ -26,9 +26,9 @@ struct LabCount {
   // If all runs of each side count the same, any difference is a change. If counts vary, a
   // difference is a change if the distance between the ranges exceeds the width of the wider one.
   // kTooLittleData: unknown on one side.
-  Change change = Change::kTooLittleData;
-  // Whether this is an increase by at least kLeastLabRatio, or from 0, in counts whose variation is
-  // known; the diff then reports a regression.
+  inference::Verdict change = inference::Verdict::kTooLittleData;
+  // Whether this is an increase by at least inference::kLabThresholds.least_ratio, or from 0, in
+  // counts whose variation is known; the diff then reports a regression.
   bool decides = false;
   // Whether another change explains this one. For calls: a caller's calls changed by at least half
   // of this factor. For bytes: this API's calls changed, or a callee's bytes by at least half.

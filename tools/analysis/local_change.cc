@@ -11,6 +11,8 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
+
 using ByApi = std::map<std::pair<std::string, std::string>, stats::ApiSums>;
 
 ByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
@@ -21,15 +23,11 @@ ByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
   return sums;
 }
 
-Change Decide(const LocalChange& change) {
-  if (std::min(change.timed_before, change.timed_after) < inference::kLeastCalls) {
-    return Change::kTooLittleData;
-  }
-  const bool more =
-      change.delta >= inference::kLeastDelta && change.ratio >= inference::kLeastRatio;
-  const bool less =
-      change.delta <= -inference::kLeastDelta && change.ratio * inference::kLeastRatio <= 1;
-  return more ? Change::kMore : less ? Change::kLess : Change::kNone;
+Verdict Decide(const LocalChange& change) {
+  const inference::Thresholds& least = inference::kFieldThresholds;
+  const bool is_enough = std::min(change.timed_before, change.timed_after) >= least.least_values;
+  if (!is_enough) return Verdict::kTooLittleData;
+  return inference::VerdictOf({.q = 0, .ratio = change.ratio, .delta = change.delta}, least);
 }
 
 LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
@@ -49,13 +47,13 @@ LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
 
 // The sort key; smaller keys come first.
 auto OrderOf(const LocalChange& change) {
-  const bool more = change.change == Change::kMore;
-  const bool less = change.change == Change::kLess;
+  const bool more = change.change == Verdict::kMore;
+  const bool less = change.change == Verdict::kLess;
   const double strength = more ? -change.ratio : less ? change.ratio : 0;
-  return std::tuple(more                             ? 0
-                    : less                           ? 1
-                    : change.change == Change::kNone ? 2
-                                                     : 3,
+  return std::tuple(more                              ? 0
+                    : less                            ? 1
+                    : change.change == Verdict::kNone ? 2
+                                                      : 3,
                     strength, change.soname, change.symbol);
 }
 

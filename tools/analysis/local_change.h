@@ -25,10 +25,9 @@ struct LocalChange {
   std::uint64_t timed_after = 0;
   double ratio = 0;  // of the means, after to before; 0 = one is 0 or unknown
   double delta = 0;  // Cliff's
-  // kMore and kLess: both have inference::kLeastCalls timed calls, and the effects are at least
-  // inference::kLeastDelta and inference::kLeastRatio. There is no probability, because the calls
-  // of one machine depend on each other and cannot be tested.
-  Change change = Change::kTooLittleData;
+  // By the timed calls of both and the effects of inference::kFieldThresholds. There is no
+  // probability, because the calls of one machine depend on each other and cannot be tested.
+  inference::Verdict change = inference::Verdict::kTooLittleData;
 };
 
 // Compares all APIs that both sides have, in this metric: first those that cost more, by greatest

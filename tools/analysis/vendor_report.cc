@@ -19,6 +19,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::Metric;
 using stats::StatRow;
 using RowsByVersion = std::map<std::string, std::vector<StatRow>, OlderVersion>;
@@ -134,14 +135,14 @@ void Conclude(const Combined& combined, VendorGroup& group) {
   group.p =
       std::clamp(2 * inference::StudentTUpperTail(std::abs(octaves) / error, combined.freedom),
                  std::numeric_limits<double>::min(), 1.0);
-  group.change = Change::kNone;
+  group.change = Verdict::kNone;
 }
 
 void DecideGroups(std::vector<VendorGroup>& groups) {
   std::vector<VendorGroup*> eligible;
   std::vector<double> p_values;
   for (VendorGroup& group : groups) {
-    if (group.change == Change::kTooLittleData) continue;
+    if (group.change == Verdict::kTooLittleData) continue;
     eligible.push_back(&group);
     p_values.push_back(group.p);
   }
@@ -149,9 +150,8 @@ void DecideGroups(std::vector<VendorGroup>& groups) {
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     VendorGroup& group = *eligible[i];
     group.q = q_values[i];
-    if (group.q > inference::kFalseDiscoveries) continue;
-    if (group.ratio >= inference::kLeastRatio) group.change = Change::kMore;
-    if (group.ratio <= 1 / inference::kLeastRatio) group.change = Change::kLess;
+    group.change =
+        inference::VerdictOf({.q = group.q, .ratio = group.ratio}, inference::kFieldThresholds);
   }
 }
 
@@ -175,16 +175,16 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     group.contributions = std::max(group.contributions, api.contributions);
     if (const MetricChange* time = api.Time()) {
       switch (time->change) {
-        case Change::kMore:
+        case Verdict::kMore:
           ++group.slower;
           break;
-        case Change::kLess:
+        case Verdict::kLess:
           ++group.faster;
           break;
-        case Change::kNone:
+        case Verdict::kNone:
           ++group.unchanged;
           break;
-        case Change::kTooLittleData:
+        case Verdict::kTooLittleData:
           ++group.too_little;
           break;
       }
@@ -212,7 +212,7 @@ const MetricChange* VendorApi::Time() const {
 
 std::optional<stats::FieldCost> VendorApi::Regression() const {
   const MetricChange* change = Time();
-  if (change == nullptr || change->change != Change::kMore || !total_after) return std::nullopt;
+  if (change == nullptr || change->change != Verdict::kMore || !total_after) return std::nullopt;
   const double part = 1 - 1 / change->ratio;
   return stats::FieldCost{.of_all_runs = total_after->of_all_runs,
                           .ns = total_after->ns * part,
@@ -270,7 +270,7 @@ VendorReport VendorReportBuilder::Finish() {
   return std::move(report_);
 }
 
-std::vector<ChangedApi> WithChange(const VendorReport& report, Change change) {
+std::vector<ChangedApi> WithChange(const VendorReport& report, Verdict change) {
   std::vector<ChangedApi> found;
   for (const VendorApi& api : report.apis) {
     for (const MetricChange& metric : api.changes) {

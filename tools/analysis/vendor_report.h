@@ -79,7 +79,7 @@ struct VendorGroup {
   double ratio_high = 0;
   double p = 1;
   double q = 1;  // over the report's groups
-  Change change = Change::kTooLittleData;
+  inference::Verdict change = inference::Verdict::kTooLittleData;
 };
 
 struct VendorReport {
@@ -120,7 +120,7 @@ class VendorReportBuilder {
 
 // The APIs with a change of this kind; for kMore, the most costly regression first.
 using ChangedApi = std::pair<const VendorApi*, const MetricChange*>;
-std::vector<ChangedApi> WithChange(const VendorReport& report, Change change);
+std::vector<ChangedApi> WithChange(const VendorReport& report, inference::Verdict change);
 
 // "libz.so.1", "libz.so.1, rocksdb::DB" ...; not escaped.
 std::string NameOf(const VendorGroup& group);

@@ -17,6 +17,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::HardwareClass;
 using stats::Metric;
 using stats::StatRow;
@@ -144,25 +145,15 @@ std::vector<StatRow> WithoutBuilds(std::span<const StatRow> rows) {
 
 }  // namespace
 
-std::string_view Name(Change change, Metric metric) {
-  const bool time = stats::Unit(metric) == "ns" || stats::Unit(metric) == "cycles";
-  switch (change) {
-    case Change::kTooLittleData:
-      return "too little data";
-    case Change::kNone:
-      return "no change shown";
-    case Change::kMore:
-      return time ? "slower" : "more";
-    case Change::kLess:
-      return time ? "faster" : "less";
-  }
-  return "";
+std::string_view Words(Verdict verdict, Metric metric) {
+  const bool is_time = stats::Unit(metric) == "ns" || stats::Unit(metric) == "cycles";
+  return inference::Words(verdict,
+                          is_time ? inference::Wording::kTime : inference::Wording::kAmount);
 }
 
 bool MetricChange::eligible() const {
-  return timed_before >= inference::kLeastCalls && timed_after >= inference::kLeastCalls &&
-         test.machines_before >= inference::kLeastMachines &&
-         test.machines_after >= inference::kLeastMachines;
+  return inference::kFieldThresholds.IsEnough(std::min(timed_before, timed_after),
+                                              std::min(test.machines_before, test.machines_after));
 }
 
 const MetricChange* ApiChange::Find(Metric metric) const {
@@ -206,7 +197,7 @@ void Decide(std::span<MetricChange* const> changes) {
   std::vector<double> p_values;
   for (MetricChange* change : changes) {
     change->q = 1;
-    change->change = Change::kTooLittleData;
+    change->change = Verdict::kTooLittleData;
     if (!change->eligible()) continue;
     eligible.push_back(change);
     p_values.push_back(change->test.p);
@@ -215,21 +206,14 @@ void Decide(std::span<MetricChange* const> changes) {
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     MetricChange& change = *eligible[i];
     change.q = q_values[i];
-    const bool significant = change.q <= inference::kFalseDiscoveries;
-    if (significant && change.test.octaves > 0 && change.ratio >= inference::kLeastRatio &&
-        change.delta >= inference::kLeastDelta) {
-      change.change = Change::kMore;
-    } else if (significant && change.test.octaves < 0 &&
-               change.ratio <= 1 / inference::kLeastRatio &&
-               change.delta <= -inference::kLeastDelta) {
-      change.change = Change::kLess;
-    } else {
-      change.change = Change::kNone;
-    }
+    // A test in the other direction does not confirm the ratio.
+    const bool agrees = (change.test.octaves > 0) == (change.ratio > 1) && change.test.octaves != 0;
+    change.change = inference::VerdictOf({agrees ? change.q : 1, change.ratio, change.delta},
+                                         inference::kFieldThresholds);
   }
 }
 
-std::uint64_t LibraryChange::Count(Metric metric, Change wanted) const {
+std::uint64_t LibraryChange::Count(Metric metric, Verdict wanted) const {
   return static_cast<std::uint64_t>(std::ranges::count_if(apis, [&](const ApiChange& api) {
     const MetricChange* found = api.Find(metric);
     return found != nullptr && found->change == wanted;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/inference/machine_comparison.h"
+#include "common/inference/verdict.h"
 #include "common/stats/stat_row.h"
 #include "tools/analysis/summary.h"
 
@@ -23,16 +24,8 @@ namespace fieldcost::analysis {
 inline constexpr double kLeastCovered = 0.5;
 inline constexpr double kConfidence = 0.95;  // of the interval from ratio_low to ratio_high
 
-enum class Change {
-  kTooLittleData,  // fewer than inference::kLeastCalls calls or kLeastMachines on either side
-  kNone,           // no change shown: not significant, or smaller than the least effects
-  kMore,           // slower; for bytes: more
-  kLess,           // faster; for bytes: less
-};
-inline bool IsChange(Change change) { return change == Change::kMore || change == Change::kLess; }
-// "too little data", "no change shown", and by the metric's unit "slower" and "faster", or "more"
-// and "less".
-std::string_view Name(Change change, stats::Metric metric);
+// The words for a verdict about a metric: "slower" or, unless it is a time, "more"; and so on.
+std::string_view Words(inference::Verdict verdict, stats::Metric metric);
 
 // One metric of one API.
 struct MetricChange {
@@ -48,11 +41,11 @@ struct MetricChange {
   double ratio = 1;
   double ratio_low = 0;
   double ratio_high = 0;
-  double delta = 0;                        // Cliff's, within the same strata
-  inference::MachineComparison test;       // of machines
-  double q = 1;                            // p adjusted by Benjamini and Hochberg; set by Decide()
-  std::uint32_t classes = 0;               // hardware classes compared separately; 0 = all together
-  Change change = Change::kTooLittleData;  // set by Decide()
+  double delta = 0;                   // Cliff's, within the same strata
+  inference::MachineComparison test;  // of machines
+  double q = 1;                       // p adjusted by Benjamini and Hochberg; set by Decide()
+  std::uint32_t classes = 0;          // hardware classes compared separately; 0 = all together
+  inference::Verdict change = inference::Verdict::kTooLittleData;  // set by Decide()
 
   bool eligible() const;
 };
@@ -78,8 +71,7 @@ struct ApiChange {
 ApiChange CompareApi(std::span<const stats::StatRow> before, std::span<const stats::StatRow> after);
 
 // Sets q and change of each metric by Benjamini and Hochberg's procedure over all eligible ones. A
-// change needs q <= inference::kFalseDiscoveries, and delta and ratio in the same direction of at
-// least inference::kLeastDelta and inference::kLeastRatio (or at most 1 / kLeastRatio).
+// change needs the effects of inference::kFieldThresholds, and a test in the same direction.
 void Decide(std::span<MetricChange* const> changes);
 
 // All changes between two versions of one library.
@@ -92,7 +84,7 @@ struct LibraryChange {
   std::vector<std::string> removed;  // (may be chance: not every API is measured everywhere)
 
   // The APIs whose metric has this change.
-  std::uint64_t Count(stats::Metric metric, Change change) const;
+  std::uint64_t Count(stats::Metric metric, inference::Verdict change) const;
 };
 
 // Receives the APIs of one library one by one, so that only one API's rows are in memory.

@@ -9,19 +9,6 @@ namespace {
 
 namespace json = boost::json;
 
-// Stable words for JSON, unlike inference::Name(), which is for people.
-std::string_view Word(inference::Verdict verdict) {
-  switch (verdict) {
-    case inference::Verdict::kTooLittleData:
-      return "too_little_data";
-    case inference::Verdict::kNormal:
-      return "normal";
-    case inference::Verdict::kWorse:
-      return "worse";
-  }
-  return "";
-}
-
 std::string_view Word(analysis::Stratum stratum) {
   switch (stratum) {
     case analysis::Stratum::kNone:
@@ -45,7 +32,7 @@ json::object CheckedJson(const analysis::CheckedApi& api) {
   json::object object = ApiJson(api.key.api);
   json::array versions;
   for (const std::string& version : api.field.versions) versions.push_back(Text(version));
-  object["verdict"] = Text(Word(c.verdict));
+  object["verdict"] = Text(inference::Name(c.verdict));
   object["compared_with"] = Text(Word(api.field.stratum));
   object["field_versions"] = std::move(versions);
   object["n"] = c.calls;
@@ -72,9 +59,9 @@ json::object CheckedJson(const analysis::CheckedApi& api) {
 
 json::object HeadJson(const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object counts;
-  for (const auto verdict : {inference::Verdict::kWorse, inference::Verdict::kTooLittleData,
-                             inference::Verdict::kNormal}) {
-    const std::string_view word = Word(verdict);
+  for (const auto verdict :
+       {inference::Verdict::kMore, inference::Verdict::kTooLittleData, inference::Verdict::kNone}) {
+    const std::string_view word = inference::Name(verdict);
     counts[json::string_view(word.data(), word.size())] = report.Count(verdict);
   }
   return {
@@ -129,10 +116,11 @@ std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::Chec
                      {"self", Text(draw::Decimal(node.self.after))}};
     one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(node.parent - 1);
     const analysis::CheckedApi* api = checked.nodes[i].flagged;
-    one["flagged"] = api == nullptr ? json::value(nullptr)
-                                    : json::value{{"api", Text(stats::DisplayName(api->key.api))},
-                                                  {"verdict", Text(Word(api->comparison.verdict))},
-                                                  {"ratio", api->comparison.ratio}};
+    one["flagged"] = api == nullptr
+                         ? json::value(nullptr)
+                         : json::value{{"api", Text(stats::DisplayName(api->key.api))},
+                                       {"verdict", Text(inference::Name(api->comparison.verdict))},
+                                       {"ratio", api->comparison.ratio}};
     nodes.push_back(std::move(one));
   }
   return Print({{"metric", Text(view.metric.name)},

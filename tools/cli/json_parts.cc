@@ -188,20 +188,6 @@ json::array NotMeasuredJson(const analysis::CostSummary& summary) {
   return list;
 }
 
-std::string_view Word(analysis::Change change) {
-  switch (change) {
-    case analysis::Change::kTooLittleData:
-      return "too_little_data";
-    case analysis::Change::kNone:
-      return "none";
-    case analysis::Change::kMore:
-      return "more";
-    case analysis::Change::kLess:
-      return "less";
-  }
-  return "";
-}
-
 json::object FreshnessJson(const catalog::Freshness& freshness) {
   return {{"snapshot_version", freshness.snapshot_version},
           {"published", Text(draw::FormatTime(freshness.snapshot_published))},

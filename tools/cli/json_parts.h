@@ -34,8 +34,6 @@ boost::json::object ApiJson(const stats::ApiKey& api);
 boost::json::object MetricsJson(const analysis::CostSummary& summary);
 // The metrics that could not be measured, each with the reason; empty if none.
 boost::json::array NotMeasuredJson(const analysis::CostSummary& summary);
-// "too_little_data", "none", "more", "less".
-std::string_view Word(analysis::Change change);
 boost::json::object HardwareJson(const stats::HardwareClass& hardware);
 boost::json::object FreshnessJson(const catalog::Freshness& freshness);
 

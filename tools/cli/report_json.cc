@@ -8,7 +8,7 @@ namespace fieldcost::cli {
 namespace {
 
 namespace json = boost::json;
-using analysis::Change;
+using inference::Verdict;
 
 json::value CountOrNull(const std::optional<std::uint64_t>& count) {
   return count ? json::value(*count) : json::value(nullptr);
@@ -29,7 +29,7 @@ json::value NumberOrNull(const std::optional<double>& number) {
 json::object ChangeJson(const analysis::MetricChange& change) {
   json::object object = {{"metric", Text(stats::Name(change.metric))},
                          {"unit", Text(stats::Unit(change.metric))},
-                         {"change", Text(Word(change.change))},
+                         {"change", Text(inference::Name(change.change))},
                          {"before", FiguresJson(change.before)},
                          {"after", FiguresJson(change.after)},
                          {"classes", change.classes},
@@ -58,12 +58,13 @@ json::array NamesJson(const std::vector<std::string>& names) {
 
 json::object LibraryChangeJson(const analysis::LibraryChange& change) {
   json::object counts;
-  for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
+  for (const Verdict kind :
+       {Verdict::kMore, Verdict::kLess, Verdict::kNone, Verdict::kTooLittleData}) {
     std::uint64_t count = 0;
     for (const auto& api : change.apis) {
       for (const auto& metric : api.metrics) count += metric.change == kind ? 1 : 0;
     }
-    const std::string_view word = Word(kind);
+    const std::string_view word = inference::Name(kind);
     counts[json::string_view(word.data(), word.size())] = count;
   }
   json::array apis;
@@ -135,8 +136,8 @@ json::object GroupJson(const analysis::VendorGroup& group) {
                          {"faster", group.faster},
                          {"unchanged", group.unchanged},
                          {"too_little_data", group.too_little},
-                         {"change", Text(Word(group.change))}};
-  if (group.change == Change::kTooLittleData) {
+                         {"change", Text(inference::Name(group.change))}};
+  if (group.change == Verdict::kTooLittleData) {
     object["test"] = nullptr;
   } else {
     object["test"] = json::object{{"ratio", group.ratio},
@@ -165,7 +166,7 @@ std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
                      {"symbol", UntrustedText(change.symbol)},
                      {"metric", Text(stats::Name(change.metric))},
                      {"unit", Text(stats::Unit(change.metric))},
-                     {"change", Text(Word(change.change))},
+                     {"change", Text(inference::Name(change.change))},
                      {"ratio", nullptr},
                      {"cliffs_delta", change.delta},
                      {"timed_before", change.timed_before},

@@ -46,7 +46,7 @@ Result<CheckResult> ParseCheckResult(std::string_view untrusted_json) {
   result.is_file = TextOf(*document, "profile") == "file";
   const std::string metric = TextOf(*document, "metric");
   for (const boost::json::value& api : list->get_array()) {
-    if (Text(Member(&api, "verdict")) != "worse") continue;
+    if (Text(Member(&api, "verdict")) != "more") continue;
     FlaggedApi flagged{.soname = TextOf(api, "library"),
                        .symbol = TextOf(api, "symbol"),
                        .version = TextOf(api, "version"),

@@ -55,7 +55,8 @@ std::string CheckCsv(const analysis::CheckReport& report, const Provenance& prov
                        csv.Text(stats::Name(metric));
                      }});
   columns.push_back({"verdict", [](CsvWriter& csv, const CheckedApi& api) {
-                       csv.Text(inference::Name(api.comparison.verdict));
+                       csv.Text(
+                           inference::Words(api.comparison.verdict, inference::Wording::kField));
                      }});
   columns.push_back({"compared_with", [](CsvWriter& csv, const CheckedApi& api) {
                        csv.Text(Name(api.field.stratum));

@@ -166,14 +166,14 @@ std::string MethodText(const inference::PValue& p) {
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style) {
   std::string text = fmt::format("{} of {}: {}\n", stats::Name(report.metric),
                                  EscapeControl(report.profile), Counted(report.apis.size(), "API"));
-  const std::size_t worse = report.Count(Verdict::kWorse);
+  const std::size_t worse = report.Count(Verdict::kMore);
   text += Heading("! worse than the field", worse, kWorseColor, style);
-  if (worse != 0) text += Table(report, Verdict::kWorse, style);
+  if (worse != 0) text += Table(report, Verdict::kMore, style);
   text += Heading("? too little data", report.Count(Verdict::kTooLittleData), {}, style);
   text += LackingText(report, all, style);
-  const std::size_t normal = report.Count(Verdict::kNormal);
+  const std::size_t normal = report.Count(Verdict::kNone);
   text += Heading("normal", normal, {}, style);
-  if (all && normal != 0) text += Table(report, Verdict::kNormal, style);
+  if (all && normal != 0) text += Table(report, Verdict::kNone, style);
   if (worse + normal != 0) {
     text += fmt::format(
         "N: my calls; A: other machines; RATIO: of geometric means; DELTA: Cliff's; P-MACHINES: "
@@ -201,7 +201,7 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
       "{}  version {}  {}\n", EscapeControl(names::ShownName(api.key.api)),
       api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),
       stats::Name(metric));
-  text += fmt::format("  {}{}\n", inference::Name(c.verdict),
+  text += fmt::format("  {}{}\n", inference::Words(c.verdict, inference::Wording::kField),
                       c.verdict == Verdict::kTooLittleData ? ": " + analysis::Lack(api) : "");
   if (api.field.stratum == analysis::Stratum::kNone) {
     return text + SideBySide(draw::CountBars(api.mine, metric), {}, metric, style);

@@ -19,7 +19,7 @@
 namespace fieldcost::report {
 namespace {
 
-using analysis::Change;
+using inference::Verdict;
 using stats::Metric;
 
 constexpr draw::Style kStyle{.utf8 = true};
@@ -31,7 +31,8 @@ draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
 
 std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool all) {
   std::vector<ChangedMetric> shown;
-  for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
+  for (const Verdict kind :
+       {Verdict::kMore, Verdict::kLess, Verdict::kNone, Verdict::kTooLittleData}) {
     if (!all && !IsChange(kind)) continue;
     const std::vector<ChangedMetric> found = WithChange(change, kind);
     shown.insert(shown.end(), found.begin(), found.end());
@@ -88,7 +89,8 @@ std::string Statistics(const std::vector<ChangedMetric>& shown) {
           "weeks, "
           "small: with the 95 % confidence of that week. Delta: Cliff's. A change is q ≤ {}, "
           "|delta| ≥ {} and a ratio of {} (or its reciprocal) at least.",
-          inference::kFalseDiscoveries, inference::kLeastDelta, inference::kLeastRatio),
+          inference::kFieldThresholds.false_share, inference::kFieldThresholds.least_delta,
+          inference::kFieldThresholds.least_ratio),
       .columns = {{"API", kName},
                   {"Metric", kText, true},
                   {"Ratio", kNumber},

@@ -17,8 +17,8 @@
 namespace fieldcost::report {
 namespace {
 
-using analysis::Change;
 using analysis::LocalChange;
+using inference::Verdict;
 
 constexpr std::size_t kMaxApiWidth = 60;
 constexpr std::size_t kLeastApiWidth = 16;
@@ -27,7 +27,7 @@ draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
   const auto p50 = [&](const stats::Figures& figures) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
-  return {std::string(analysis::Name(change.change, change.metric)),
+  return {std::string(analysis::Words(change.change, change.metric)),
           draw::ShortenName(names::ShortName(change.symbol), kMaxApiWidth, style),
           change.ratio == 0 ? kUnknown : fmt::format("{:.2f}x", change.ratio),
           draw::FormatCount(change.timed_before),
@@ -61,7 +61,7 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
                                                  {"P50 OLD", true, 2},
                                                  {"NEW", true, 2}};
   std::vector<draw::TextLine> lines;
-  const auto count = [&](Change wanted) {
+  const auto count = [&](Verdict wanted) {
     return static_cast<std::uint64_t>(
         std::ranges::count(changes, wanted, [](const LocalChange& one) { return one.change; }));
   };
@@ -69,15 +69,15 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
     if (all || IsChange(change.change)) lines.push_back(Line(change, style));
   }
   std::string text = Sentence(
-      changes, {.more = count(Change::kMore), .less = count(Change::kLess), .all = changes.size()},
-      style);
+      changes,
+      {.more = count(Verdict::kMore), .less = count(Verdict::kLess), .all = changes.size()}, style);
   if (!lines.empty()) text += draw::TextTable(columns, lines, style);
   return text +
          fmt::format(
              "(no change shown: {}; fewer than {} calls on a side: {}; calls of one machine depend "
              "on each other, so no probability is given: repeat the runs)\n",
-             draw::FormatCount(count(Change::kNone)), inference::kLeastCalls,
-             draw::FormatCount(count(Change::kTooLittleData)));
+             draw::FormatCount(count(Verdict::kNone)), inference::kFieldThresholds.least_values,
+             draw::FormatCount(count(Verdict::kTooLittleData)));
 }
 
 std::string LocalDiffCsv(const std::vector<LocalChange>& changes) {
@@ -86,7 +86,7 @@ std::string LocalDiffCsv(const std::vector<LocalChange>& changes) {
       {"symbol", [](CsvWriter& csv, const LocalChange& one) { csv.Text(one.symbol); }},
       {"metric", [](CsvWriter& csv, const LocalChange& one) { csv.Text(stats::Name(one.metric)); }},
       {"change", [](CsvWriter& csv,
-                    const LocalChange& one) { csv.Text(analysis::Name(one.change, one.metric)); }},
+                    const LocalChange& one) { csv.Text(analysis::Words(one.change, one.metric)); }},
       {"ratio",
        [](CsvWriter& csv, const LocalChange& one) {
          csv.Known(one.ratio == 0 ? std::nullopt : std::optional(one.ratio));

@@ -32,7 +32,7 @@ std::string OtherChanges(const analysis::VendorApi& api) {
   for (const analysis::MetricChange& one : api.changes) {
     if (&one == api.Time() || !IsChange(one.change)) continue;
     others += fmt::format("{}{} {} {:.2f}", others.empty() ? "" : "|", stats::Name(one.metric),
-                          Name(one.change, one.metric), one.ratio);
+                          analysis::Words(one.change, one.metric), one.ratio);
   }
   return others;
 }

@@ -189,7 +189,7 @@ class Page {
                     {"Compared", kText, true}},
         .lines = {}};
     // One line per significant change in both tables.
-    for (const analysis::Change change : {analysis::Change::kMore, analysis::Change::kLess}) {
+    for (const inference::Verdict change : {inference::Verdict::kMore, inference::Verdict::kLess}) {
       for (const auto& [api, one] : analysis::WithChange(report_, change)) {
         const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
         table.lines.push_back({Name(*api), Spectrum(*api), Text(ChangeWords(*one, kStyle)),
@@ -249,8 +249,8 @@ class Page {
            draw::FormatCount(group.calls), draw::FormatCount(group.apis),
            draw::FormatCount(group.slower), draw::FormatCount(group.faster),
            draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
-           std::string(analysis::Name(group.change, Metric::kWallTime))});
-      const bool compared = group.change != analysis::Change::kTooLittleData;
+           std::string(analysis::Words(group.change, Metric::kWallTime))});
+      const bool compared = group.change != inference::Verdict::kTooLittleData;
       statistics.lines.push_back(
           {name, draw::FormatCount(group.contributions),
            compared ? Ratio(group.ratio, group.ratio_low, group.ratio_high) : "–",
@@ -379,8 +379,9 @@ class Page {
         "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
         "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "
         "data.</p>\n</section>\n",
-        draw::FormatCount(report_.compared), inference::kFalseDiscoveries, inference::kLeastDelta,
-        inference::kLeastRatio, inference::kLeastCalls, inference::kLeastMachines);
+        draw::FormatCount(report_.compared), inference::kFieldThresholds.false_share,
+        inference::kFieldThresholds.least_delta, inference::kFieldThresholds.least_ratio,
+        inference::kFieldThresholds.least_values, inference::kFieldThresholds.least_machines);
   }
 
   const VendorPageContent& content_;

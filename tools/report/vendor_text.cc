@@ -70,7 +70,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
                            {"CHANGE", false, 4}};
   Lines lines;
   for (const analysis::VendorGroup& group : report.groups) {
-    const bool compared = group.change != analysis::Change::kTooLittleData;
+    const bool compared = group.change != inference::Verdict::kTooLittleData;
     const std::string& name = group.group.empty() ? group.soname : group.group;
     const std::string library = group.group.empty() ? "" : EscapeControl(group.soname);
     lines.push_back(
@@ -82,7 +82,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
          compared ? fmt::format("{:.2f}", group.ratio) : "-",
          compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-",
          compared ? ProbabilityText(group.q) : "-",
-         std::string(Name(group.change, Metric::kWallTime))});
+         std::string(analysis::Words(group.change, Metric::kWallTime))});
   }
   return draw::TextTable(columns, lines, style);
 }
@@ -135,9 +135,9 @@ std::string MostExpensive(const analysis::VendorReport& report, const draw::Styl
 }
 
 std::string Changes(const analysis::VendorReport& report, const draw::Style& style) {
-  std::vector<analysis::ChangedApi> found = analysis::WithChange(report, analysis::Change::kMore);
+  std::vector<analysis::ChangedApi> found = analysis::WithChange(report, inference::Verdict::kMore);
   const std::vector<analysis::ChangedApi> faster =
-      analysis::WithChange(report, analysis::Change::kLess);
+      analysis::WithChange(report, inference::Verdict::kLess);
   found.insert(found.end(), faster.begin(), faster.end());
   if (found.empty()) return "no significant changes\n";
   const Columns columns = {{"CHANGE"},
@@ -176,7 +176,8 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
     const bool is_long = name.size() > kMaxSentenceName;
     return is_long ? draw::ShortenName(name, kMaxSentenceName, style) : name;
   };
-  std::vector<analysis::ChangedApi> slower = analysis::WithChange(report, analysis::Change::kMore);
+  std::vector<analysis::ChangedApi> slower =
+      analysis::WithChange(report, inference::Verdict::kMore);
   std::erase_if(slower, [](const auto& one) { return one.second->metric != Metric::kWallTime; });
   std::string text;
   if (!slower.empty()) {

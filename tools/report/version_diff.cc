@@ -19,13 +19,13 @@
 namespace fieldcost::report {
 namespace {
 
-using analysis::Change;
+using inference::Verdict;
 
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kLeastNameWidth = 20;
 constexpr std::size_t kMaxNames = 12;  // of APIs in only one version
-constexpr std::array<Change, 4> kChanges = {Change::kMore, Change::kLess, Change::kNone,
-                                            Change::kTooLittleData};
+constexpr std::array<Verdict, 4> kChanges = {Verdict::kMore, Verdict::kLess, Verdict::kNone,
+                                             Verdict::kTooLittleData};
 constexpr draw::Rgb kMoreColor{230, 60, 40};
 constexpr draw::Rgb kLessColor{40, 160, 60};
 
@@ -49,9 +49,9 @@ const std::vector<draw::TextColumn>& Columns() {
 }
 
 std::string Painted(const analysis::MetricChange& change, const draw::Style& style) {
-  const std::string name(Name(change.change, change.metric));
-  if (change.change == Change::kMore) return draw::Paint(name, kMoreColor, style.color);
-  if (change.change == Change::kLess) return draw::Paint(name, kLessColor, style.color);
+  const std::string name(analysis::Words(change.change, change.metric));
+  if (change.change == Verdict::kMore) return draw::Paint(name, kMoreColor, style.color);
+  if (change.change == Verdict::kLess) return draw::Paint(name, kLessColor, style.color);
   return name;
 }
 
@@ -101,8 +101,8 @@ stats::Metric MetricOf(const analysis::LibraryChange& change) {
 }  // namespace
 
 std::string CountsText(const ChangeCounts& counts, stats::Metric metric) {
-  const auto verb = [&](Change kind, std::uint64_t apis) {
-    const std::string_view name = Name(kind, metric);
+  const auto verb = [&](Verdict kind, std::uint64_t apis) {
+    const std::string_view name = analysis::Words(kind, metric);
     const bool is_amount = name == "more" || name == "less";
     return fmt::format("{} {}",
                        is_amount   ? apis == 1 ? "takes" : "take"
@@ -111,15 +111,15 @@ std::string CountsText(const ChangeCounts& counts, stats::Metric metric) {
                        name);
   };
   return fmt::format("{} of {} {}, {} {}", draw::FormatCount(counts.more),
-                     Counted(counts.all, "API"), verb(Change::kMore, counts.more),
-                     draw::FormatCount(counts.less), verb(Change::kLess, counts.less));
+                     Counted(counts.all, "API"), verb(Verdict::kMore, counts.more),
+                     draw::FormatCount(counts.less), verb(Verdict::kLess, counts.less));
 }
 
-std::string ChangeWords(Change change, stats::Metric metric, double ratio,
+std::string ChangeWords(Verdict change, stats::Metric metric, double ratio,
                         const draw::Style& style) {
-  const std::string_view name = Name(change, metric);
-  const bool more = change == Change::kMore;
-  if ((!more && change != Change::kLess) || ratio <= 0) return std::string(name);
+  const std::string_view name = analysis::Words(change, metric);
+  const bool more = change == Verdict::kMore;
+  if ((!more && change != Verdict::kLess) || ratio <= 0) return std::string(name);
   return fmt::format("{:.1f} {} {}", more ? ratio : 1 / ratio, style.utf8 ? "×" : "x", name);
 }
 
@@ -144,7 +144,7 @@ std::string ComparedText(const analysis::MetricChange& change) {
   return text;
 }
 
-std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Change wanted) {
+std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Verdict wanted) {
   std::vector<ChangedMetric> found;
   for (const analysis::ApiChange& api : change.apis) {
     for (const analysis::MetricChange& metric : api.metrics) {
@@ -161,11 +161,11 @@ std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Cha
 
 std::string DiffSentence(const analysis::LibraryChange& change, const draw::Style& style) {
   const stats::Metric metric = MetricOf(change);
-  const std::string text = CountsText({.more = change.Count(metric, Change::kMore),
-                                       .less = change.Count(metric, Change::kLess),
+  const std::string text = CountsText({.more = change.Count(metric, Verdict::kMore),
+                                       .less = change.Count(metric, Verdict::kLess),
                                        .all = change.apis.size()},
                                       metric);
-  for (const Change kind : {Change::kMore, Change::kLess}) {
+  for (const Verdict kind : {Verdict::kMore, Verdict::kLess}) {
     for (const auto& [api, one] : WithChange(change, kind)) {
       if (one->metric != metric) continue;
       return fmt::format("{}; most: {}, {}", text, EscapeControl(names::ShortName(api->symbol)),
@@ -185,9 +185,9 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   std::size_t compared = 0;
   bool mixed = false;
   // Lists the changes; counts the rest by kind unless all are requested.
-  for (const Change kind : kChanges) {
+  for (const Verdict kind : kChanges) {
     const std::vector<ChangedMetric> found = WithChange(change, kind);
-    if (kind != Change::kTooLittleData) compared += found.size();
+    if (kind != Verdict::kTooLittleData) compared += found.size();
     for (const ChangedMetric& one : found) {
       mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
     }
@@ -195,7 +195,8 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
       for (const ChangedMetric& one : found) lines.push_back(Line(one, style));
     } else if (!found.empty()) {
       others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",
-                            Name(kind, stats::Metric::kWallTime), draw::FormatCount(found.size()));
+                            analysis::Words(kind, stats::Metric::kWallTime),
+                            draw::FormatCount(found.size()));
     }
   }
   if (lines.empty()) {
@@ -212,8 +213,9 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
       "% "
       "confidence of that week; Cliff's delta; two-sided p of machines, q over {} comparisons; a "
       "change is q <= {}, |delta| >= {} and ratio >= {} or <= {})\n",
-      draw::FormatCount(compared), inference::kFalseDiscoveries, inference::kLeastDelta,
-      inference::kLeastRatio, 1 / inference::kLeastRatio);
+      draw::FormatCount(compared), inference::kFieldThresholds.false_share,
+      inference::kFieldThresholds.least_delta, inference::kFieldThresholds.least_ratio,
+      1 / inference::kFieldThresholds.least_ratio);
   if (mixed) {
     text +=
         "(all classes together: no numbers of single hardware classes are published for both "

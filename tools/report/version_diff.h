@@ -19,7 +19,7 @@ struct ChangedMetric {
 // The metrics with this change: for kMore and kLess the greatest ratio (or its reciprocal) first,
 // otherwise by name. Valid as long as `change`.
 std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
-                                      analysis::Change wanted);
+                                      inference::Verdict wanted);
 
 // The changes in one sentence without a full stop: "2 of 40 APIs are slower, 1 is faster; most:
 // deflateInit_, 2.0 × slower". For wall time, or another metric if only that was compared: "1 of 40
@@ -46,7 +46,7 @@ std::string CountsText(const ChangeCounts& counts, stats::Metric metric);
 
 // "2.1 × slower", "1.8 × faster", "2.0 × more": the factor of a change, as a number above 1; else
 // the change's name.
-std::string ChangeWords(analysis::Change change, stats::Metric metric, double ratio,
+std::string ChangeWords(inference::Verdict change, stats::Metric metric, double ratio,
                         const draw::Style& style);
 inline std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
   return ChangeWords(change.change, change.metric, change.ratio, style);

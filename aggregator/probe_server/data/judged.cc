@@ -27,17 +27,17 @@ Result<std::vector<probe::EventRow>> Like(const probe::EventStore& events,
 
 }  // namespace
 
-Result<std::vector<probe::Verdict>> JudgeRows(const probe::EventStore& events,
-                                              std::span<const probe::EventRow> rows) {
+Result<std::vector<probe::Judgement>> JudgeRows(const probe::EventStore& events,
+                                                std::span<const probe::EventRow> rows) {
   std::map<Kind, std::vector<const probe::EventRow*>> kinds;
   for (const probe::EventRow& row : rows) kinds[KindOf(row)].push_back(&row);
-  std::map<probe::EventKey, probe::Verdict> found;
+  std::map<probe::EventKey, probe::Judgement> found;
   for (const auto& [kind, of_kind] : kinds) {
     FIELDCOST_ASSIGN(std::vector<probe::EventRow> all, Like(events, of_kind));
-    const std::vector<probe::Verdict> verdicts = probe::Judge(all);
+    const std::vector<probe::Judgement> verdicts = probe::Judge(all);
     for (std::size_t i = 0; i < all.size(); ++i) found[all[i].key()] = verdicts[i];
   }
-  std::vector<probe::Verdict> verdicts;
+  std::vector<probe::Judgement> verdicts;
   for (const probe::EventRow& row : rows) {
     const auto verdict = found.find(row.key());
     // Too far from the others: judging it alone still detects marks and incomplete events.

@@ -15,7 +15,7 @@ inline constexpr std::size_t kJudgedWith = 1'000;
 
 // Returns a verdict for each row by comparing it with all similar events, because those on one page
 // of a list are not enough. Errors: the store's.
-Result<std::vector<probe::Verdict>> JudgeRows(const probe::EventStore& events,
-                                              std::span<const probe::EventRow> rows);
+Result<std::vector<probe::Judgement>> JudgeRows(const probe::EventStore& events,
+                                                std::span<const probe::EventRow> rows);
 
 }  // namespace fieldcost::probe_server

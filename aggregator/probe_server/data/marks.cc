@@ -66,7 +66,7 @@ Result<std::uint64_t> PurgeEvents(Data& data, const Actor& actor,
     }
     rows.push_back(std::move(*row));
   }
-  FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts, JudgeRows(data.events(), rows));
+  FIELDCOST_ASSIGN(const std::vector<probe::Judgement> verdicts, JudgeRows(data.events(), rows));
   std::vector<probe::EventKey> gone;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (verdicts[i].IsSetAside()) gone.push_back(rows[i].key());

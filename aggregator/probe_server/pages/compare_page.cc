@@ -105,20 +105,21 @@ void AddGroupForm(Html& html, const CompareView& view) {
   html.Raw("<button>Compare groups</button></form>\n");
 }
 
-std::string_view ClassOf(probe::Change change) {
-  if (change == probe::Change::kSlower) return "slower";
-  return change == probe::Change::kFaster ? "faster" : "same";
+std::string_view ClassOf(inference::Verdict change) {
+  if (change == inference::Verdict::kMore) return "slower";
+  return change == inference::Verdict::kLess ? "faster" : "same";
 }
 
 std::string VerdictText(const probe::StepChange& change) {
   switch (change.change) {
-    case probe::Change::kTooLittle:
-      return fmt::format("too few events: at least {} of each are needed", probe::kLeastEvents);
-    case probe::Change::kNone:
+    case inference::Verdict::kTooLittleData:
+      return fmt::format("too few events: at least {} of each are needed",
+                         inference::kEventThresholds.least_values);
+    case inference::Verdict::kNone:
       return "no significant change";
-    case probe::Change::kSlower:
+    case inference::Verdict::kMore:
       return "slower";
-    case probe::Change::kFaster:
+    case inference::Verdict::kLess:
       return "faster";
   }
   return "";
@@ -126,7 +127,7 @@ std::string VerdictText(const probe::StepChange& change) {
 
 void AddChange(Html& html, const probe::StepChange& change) {
   const bool is_known = change.base_events != 0 && change.new_events != 0;
-  const bool is_tested = change.change != probe::Change::kTooLittle;
+  const bool is_tested = change.change != inference::Verdict::kTooLittleData;
   html.Raw("<tr><th scope=\"row\">")
       .Text(change.name.empty() ? "The whole event" : change.name)
       .Raw("</th>")

@@ -14,7 +14,7 @@ namespace fieldcost::probe_server {
 struct EventView {
   probe::Event event;
   std::string user;
-  probe::Verdict verdict;
+  probe::Judgement verdict;
 };
 
 std::string EventPage(const Frame& frame, const EventView& view);

@@ -18,17 +18,17 @@ std::string ChangeOf(const probe::StepChange& change) {
   if (change.base_events == 0) return "";
   const std::string percent = ChangeText(change.ratio);
   switch (change.change) {
-    case probe::Change::kTooLittle:
+    case inference::Verdict::kTooLittleData:
       return fmt::format("{}, but too few events to be sure: at least {} of each build are needed",
-                         percent, probe::kLeastEvents);
-    case probe::Change::kNone:
+                         percent, inference::kEventThresholds.least_values);
+    case inference::Verdict::kNone:
       return percent + ", no significant change";
-    case probe::Change::kSlower:
-    case probe::Change::kFaster:
+    case inference::Verdict::kMore:
+    case inference::Verdict::kLess:
       break;
   }
   return fmt::format("{}: {}, {} of the build before ({} to {}, {})",
-                     change.change == probe::Change::kSlower ? "▲ slower" : "▼ faster", percent,
+                     change.change == inference::Verdict::kMore ? "▲ slower" : "▼ faster", percent,
                      RatioText(change.ratio), RatioText(change.ratio_low),
                      RatioText(change.ratio_high), ProbabilityText('p', change.p));
 }

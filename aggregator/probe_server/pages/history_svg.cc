@@ -44,9 +44,9 @@ std::string WordsOf(const probe::BuildPoint& point) {
 }
 
 // A triangle up or down, so that direction is not shown by colour alone.
-void AddMark(Html& html, probe::Change change, double x, double y) {
-  if (change != probe::Change::kSlower && change != probe::Change::kFaster) return;
-  const bool is_slower = change == probe::Change::kSlower;
+void AddMark(Html& html, inference::Verdict change, double x, double y) {
+  if (change != inference::Verdict::kMore && change != inference::Verdict::kLess) return;
+  const bool is_slower = change == inference::Verdict::kMore;
   html.Raw(fmt::format(R"(<text x="{:.3f}%" y="{:.1f}" text-anchor="middle">{}</text>)", x,
                        is_slower ? y - 10 : y + 20, is_slower ? "▲" : "▼"));
 }

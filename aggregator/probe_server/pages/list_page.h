@@ -17,7 +17,7 @@ namespace fieldcost::probe_server {
 struct EventLine {
   probe::EventRow row;
   std::string user;
-  probe::Verdict verdict;
+  probe::Judgement verdict;
 };
 
 // The filter as the user typed it.

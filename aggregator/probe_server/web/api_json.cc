@@ -13,7 +13,7 @@ namespace {
 namespace json = boost::json;
 
 json::object RowJson(const probe::EventRow& row, const std::string& user,
-                     const probe::Verdict& verdict) {
+                     const probe::Judgement& verdict) {
   json::array tags(row.tags.begin(), row.tags.end());
   json::object object{{"id", row.key().Text()},
                       {"label", row.label},

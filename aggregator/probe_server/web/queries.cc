@@ -20,7 +20,7 @@ bool HasTag(const probe::Event& event, const std::string& tag) {
 
 Result<std::vector<EventLine>> Judged(Data& data, std::vector<probe::EventRow> rows) {
   FIELDCOST_ASSIGN(const UserNames names, UserNames::Load(data));
-  FIELDCOST_ASSIGN(std::vector<probe::Verdict> verdicts, JudgeRows(data.events(), rows));
+  FIELDCOST_ASSIGN(std::vector<probe::Judgement> verdicts, JudgeRows(data.events(), rows));
   std::vector<EventLine> lines;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string user = names.Of(rows[i].owner);
@@ -40,7 +40,7 @@ Result<probe::GroupSide> LoadSide(Data& data, probe::EventFilter filter,
     return Fail(ErrorCode::kNotFound, "no event of the label has build '{}' and tag '{}'",
                 EscapeControl(filter.build), EscapeControl(filter.tag));
   }
-  FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts,
+  FIELDCOST_ASSIGN(const std::vector<probe::Judgement> verdicts,
                    JudgeRows(data.events(), page.events));
   probe::GroupSide side;
   for (std::size_t i = 0; i < page.events.size(); ++i) {
@@ -160,7 +160,7 @@ Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked) {
   FIELDCOST_ASSIGN(probe::EventPage page,
                    data.events().List(filter, std::nullopt, kMaxHistoryEvents));
   HistoryView view{.filter = asked.text, .is_cut = page.next.has_value()};
-  FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts,
+  FIELDCOST_ASSIGN(const std::vector<probe::Judgement> verdicts,
                    JudgeRows(data.events(), page.events));
   std::vector<probe::EventRow> counted;
   std::vector<probe::SideRow> sides;

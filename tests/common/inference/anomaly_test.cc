@@ -22,12 +22,12 @@ stats::CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
 // Just meets all criteria for being flagged.
 Comparison Suspect() {
   Comparison comparison;
-  comparison.calls = kLeastCalls;
-  comparison.machines = kLeastMachines;
+  comparison.calls = kFieldThresholds.least_values;
+  comparison.machines = kFieldThresholds.least_machines;
   comparison.call_test.by_bucket = {.p = 1e-9, .method = Method::kNormal};
   comparison.machine_test.p = 0.05;
-  comparison.cliffs_delta = kLeastDelta;
-  comparison.ratio = kLeastRatio;
+  comparison.cliffs_delta = kFieldThresholds.least_delta;
+  comparison.ratio = kFieldThresholds.least_ratio;
   return comparison;
 }
 
@@ -37,16 +37,16 @@ Verdict Decided(Comparison comparison) {
 }
 
 TEST(AnomalyTest, AFlagNeedsTheMachineTestAndBothEffects) {
-  EXPECT_EQ(Decided(Suspect()), Verdict::kWorse);
+  EXPECT_EQ(Decided(Suspect()), Verdict::kMore);
   const auto but = [](auto&& change) {
     Comparison comparison = Suspect();
     change(comparison);
     return Decided(comparison);
   };
-  EXPECT_EQ(but([](auto& c) { c.machine_test.p = 0.0501; }), Verdict::kNormal);
-  EXPECT_EQ(but([](auto& c) { c.cliffs_delta = 0.1469; }), Verdict::kNormal);
-  EXPECT_EQ(but([](auto& c) { c.ratio = 1.2499; }), Verdict::kNormal);
-  EXPECT_EQ(but([](auto& c) { c.call_test.by_bucket.p = 1; }), Verdict::kWorse);
+  EXPECT_EQ(but([](auto& c) { c.machine_test.p = 0.0501; }), Verdict::kNone);
+  EXPECT_EQ(but([](auto& c) { c.cliffs_delta = 0.1469; }), Verdict::kNone);
+  EXPECT_EQ(but([](auto& c) { c.ratio = 1.2499; }), Verdict::kNone);
+  EXPECT_EQ(but([](auto& c) { c.call_test.by_bucket.p = 1; }), Verdict::kMore);
   EXPECT_EQ(but([](auto& c) { c.calls = 99; }), Verdict::kTooLittleData);
   EXPECT_EQ(but([](auto& c) { c.machines = 29; }), Verdict::kTooLittleData);
 }
@@ -65,10 +65,10 @@ TEST(AnomalyTest, ADoubledCostIsSeenWithinAPowerOfTwoAndNoSmallOneAcrossAnEdge) 
   EXPECT_EQ(within.call_test.by_bucket.p, 1);
   EXPECT_LT(within.machine_test.p, 1e-100);
   EXPECT_EQ(within.cliffs_delta, 1);
-  EXPECT_EQ(Decided(within), Verdict::kWorse);
+  EXPECT_EQ(Decided(within), Verdict::kMore);
   const Comparison across = OfConstants(1020, 1030);
   EXPECT_LT(across.call_test.by_bucket.p, 1e-300);
-  EXPECT_EQ(Decided(across), Verdict::kNormal);
+  EXPECT_EQ(Decided(across), Verdict::kNone);
 }
 
 // Wherever a cost is within its power of two, half as much again is found, and nothing else.
@@ -87,8 +87,8 @@ TEST(AnomalyTest, FindingsDoNotDependOnBucketEdges) {
     for (int repetition = 0; repetition < 5; ++repetition) {
       stats::ApiSums field;
       for (int i = 0; i < 40; ++i) stats::FleetOfMachines::Contribute(machine(1), field);
-      EXPECT_EQ(Decided(Compare(machine(1.5), field)), Verdict::kWorse) << base;
-      EXPECT_EQ(Decided(Compare(machine(1), field)), Verdict::kNormal) << base;
+      EXPECT_EQ(Decided(Compare(machine(1.5), field)), Verdict::kMore) << base;
+      EXPECT_EQ(Decided(Compare(machine(1), field)), Verdict::kNone) << base;
     }
   }
 }
@@ -97,11 +97,11 @@ TEST(AnomalyTest, ManyComparisonsNeedMoreEvidenceEachAndIneligibleOnesDoNotCount
   std::vector<Comparison> report(20, Suspect());
   for (std::size_t i = 1; i < report.size(); ++i) report[i].machine_test.p = 0.9;
   Decide(report);
-  EXPECT_EQ(report[0].verdict, Verdict::kNormal);
+  EXPECT_EQ(report[0].verdict, Verdict::kNone);
   EXPECT_EQ(report[0].q, 0.9);  // 0.05 * 20 is greater than the others'
   for (std::size_t i = 1; i < report.size(); ++i) report[i].calls = 10;
   Decide(report);
-  EXPECT_EQ(report[0].verdict, Verdict::kWorse);
+  EXPECT_EQ(report[0].verdict, Verdict::kMore);
   EXPECT_EQ(report[0].q, 0.05);
   EXPECT_EQ(report[1].q, 1);
   EXPECT_EQ(report[1].verdict, Verdict::kTooLittleData);
@@ -131,10 +131,10 @@ TEST(AnomalyTest, PlantedSlownessIsFoundAndNothingElseIs) {
   }
   Decide(report);
   for (std::size_t api = 0; api < report.size(); ++api) {
-    if (report[api].calls < kLeastCalls) {
+    if (report[api].calls < kFieldThresholds.least_values) {
       EXPECT_EQ(report[api].verdict, Verdict::kTooLittleData);
     } else {
-      EXPECT_EQ(report[api].verdict == Verdict::kWorse, api < 5) << api;
+      EXPECT_EQ(report[api].verdict == Verdict::kMore, api < 5) << api;
     }
   }
 }
@@ -230,14 +230,14 @@ TEST(AnomalyTest, OneMachinesCallsNeitherHideNorInventAFinding) {
   const stats::ApiSums dear = FieldWith(fleet, testing::Calls(kMany, 23'000));
   const Comparison slow = Compare(fleet.Machine(2), dear);
   EXPECT_TRUE(slow.few_machines);
-  EXPECT_EQ(Decided(slow), Verdict::kWorse);
+  EXPECT_EQ(Decided(slow), Verdict::kMore);
   EXPECT_NEAR(slow.ratio, 4, 1.5);
   EXPECT_GT(slow.cliffs_delta, 0.5);
   EXPECT_EQ(slow.call_test.by_bucket.method, Method::kNone);
   const stats::ApiSums cheap = FieldWith(fleet, testing::Calls(kMany, 1000));
   const Comparison usual = Compare(fleet.Machine(), cheap);
   EXPECT_TRUE(usual.few_machines);
-  EXPECT_EQ(Decided(usual), Verdict::kNormal);
+  EXPECT_EQ(Decided(usual), Verdict::kNone);
   EXPECT_LT(std::abs(usual.cliffs_delta), 0.5);
   // If no machine makes most of the calls, calls are compared.
   EXPECT_FALSE(Compare(fleet.Machine(), FieldWith(fleet, fleet.Machine())).few_machines);
@@ -281,12 +281,6 @@ TEST(AnomalyTest, EmptySidesAreTooLittleData) {
     EXPECT_EQ(comparison.ratio, 1);
     EXPECT_EQ(comparison.cliffs_delta, 0);
   }
-}
-
-TEST(AnomalyTest, EveryVerdictHasAName) {
-  EXPECT_EQ(Name(Verdict::kWorse), "worse than the field");
-  EXPECT_EQ(Name(Verdict::kNormal), "normal");
-  EXPECT_EQ(Name(Verdict::kTooLittleData), "too little data");
 }
 
 }  // namespace

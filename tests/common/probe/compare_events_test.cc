@@ -23,34 +23,36 @@ std::vector<Event> Group(std::size_t count, std::uint64_t first, std::uint64_t s
 
 TEST(CompareTest, TheStepThatIsSlowerIsNamedAndTheOthersAreNot) {
   const Comparison comparison = Compare(Group(6, 10, 20), Group(7, 10, 40), 0.1);
-  EXPECT_EQ(comparison.total.change, Change::kSlower);
+  EXPECT_EQ(comparison.total.change, inference::Verdict::kMore);
   EXPECT_NEAR(comparison.total.ratio, 50.0 / 30, 1e-3);
   EXPECT_EQ(comparison.total.base_events, 6u);
   EXPECT_EQ(comparison.total.new_events, 7u);
   EXPECT_EQ(comparison.total.name, "");
   ASSERT_EQ(comparison.steps.size(), 2u);
   EXPECT_EQ(comparison.steps[0].name, "step 1");
-  EXPECT_EQ(comparison.steps[0].change, Change::kNone);
+  EXPECT_EQ(comparison.steps[0].change, inference::Verdict::kNone);
   const StepChange& slower = comparison.steps[1];
-  EXPECT_EQ(slower.change, Change::kSlower);
+  EXPECT_EQ(slower.change, inference::Verdict::kMore);
   EXPECT_NEAR(slower.base_ns, 20 * kMs, 0.01 * kMs);
   EXPECT_NEAR(slower.new_ns, 40 * kMs, 0.01 * kMs);
   EXPECT_LT(slower.ratio_low, slower.ratio);
   EXPECT_GT(slower.ratio_high, slower.ratio);
   EXPECT_GE(slower.q, slower.p);
-  EXPECT_EQ(Compare(Group(7, 10, 40), Group(6, 10, 20), 0.1).steps[1].change, Change::kFaster);
+  EXPECT_EQ(Compare(Group(7, 10, 40), Group(6, 10, 20), 0.1).steps[1].change,
+            inference::Verdict::kLess);
 }
 
 TEST(CompareTest, IgnoresChangesWithinTheTolerance) {
   const Comparison comparison = Compare(Group(9, 10, 20), Group(9, 10, 21), 0.1);
-  EXPECT_EQ(comparison.steps[1].change, Change::kNone);
+  EXPECT_EQ(comparison.steps[1].change, inference::Verdict::kNone);
   EXPECT_LT(comparison.steps[1].q, 0.001);
-  EXPECT_EQ(Compare(Group(9, 10, 20), Group(9, 10, 21), 0.04).steps[1].change, Change::kSlower);
+  EXPECT_EQ(Compare(Group(9, 10, 20), Group(9, 10, 21), 0.04).steps[1].change,
+            inference::Verdict::kMore);
 }
 
 TEST(CompareTest, FewerThanFiveEventsAreTooLittleToTell) {
   const Comparison comparison = Compare(Group(4, 10, 20), Group(20, 10, 90), 0);
-  EXPECT_EQ(comparison.total.change, Change::kTooLittle);
+  EXPECT_EQ(comparison.total.change, inference::Verdict::kTooLittleData);
   EXPECT_EQ(comparison.total.p, 1);
   EXPECT_EQ(comparison.total.q, 1);
   EXPECT_NEAR(comparison.steps[1].ratio, 4.5, 1e-3);
@@ -61,7 +63,7 @@ TEST(CompareTest, FewerThanFiveEventsAreTooLittleToTell) {
   const Comparison none = Compare({}, Group(20, 10, 90), 0);
   EXPECT_EQ(none.total.base_ns, 0);
   EXPECT_EQ(none.total.ratio, 1);
-  EXPECT_EQ(Compare({}, {}, 0).total.change, Change::kTooLittle);
+  EXPECT_EQ(Compare({}, {}, 0).total.change, inference::Verdict::kTooLittleData);
 }
 
 TEST(CompareTest, AStepThatOnlyOneSideHasIsShownAndNotTested) {
@@ -72,8 +74,8 @@ TEST(CompareTest, AStepThatOnlyOneSideHasIsShownAndNotTested) {
   EXPECT_EQ(comparison.steps[2].name, "new step");
   EXPECT_EQ(comparison.steps[2].base_events, 0u);
   EXPECT_EQ(comparison.steps[2].new_events, 8u);
-  EXPECT_EQ(comparison.steps[2].change, Change::kTooLittle);
-  EXPECT_EQ(comparison.total.change, Change::kNone);
+  EXPECT_EQ(comparison.steps[2].change, inference::Verdict::kTooLittleData);
+  EXPECT_EQ(comparison.total.change, inference::Verdict::kNone);
 }
 
 TEST(CompareTest, EventsThatAreNotOverHaveStepsAndNoTotal) {
@@ -86,7 +88,7 @@ TEST(CompareTest, EventsThatAreNotOverHaveStepsAndNoTotal) {
 
 TEST(CompareTest, NoTimeCountsAsANanosecond) {
   const Comparison comparison = Compare(Group(6, 0, 20), Group(6, 0, 20), 0);
-  EXPECT_EQ(comparison.steps[0].change, Change::kNone);
+  EXPECT_EQ(comparison.steps[0].change, inference::Verdict::kNone);
   std::vector<Event> none = Group(6, 10, 20);
   for (Event& event : none) event.hits[1].ns = event.hits[0].ns;
   EXPECT_EQ(Compare(none, Group(6, 10, 20), 0).steps[0].base_ns, 1);
@@ -133,11 +135,11 @@ TEST(CompareTest, KeepsDifferencesThatGoAlongWithASidesWait) {
   };
   const Comparison apart = Compare(group(1, 10, 0), group(11, 20, 500), 0);
   EXPECT_FALSE(apart.at_equal_wait);
-  EXPECT_EQ(apart.steps[0].change, Change::kSlower);
+  EXPECT_EQ(apart.steps[0].change, inference::Verdict::kMore);
   EXPECT_NEAR(apart.steps[0].ratio, 2, 1e-3);
   const Comparison alike = Compare(group(1, 10, 300), group(11, 20, 300), 0);
   EXPECT_TRUE(alike.at_equal_wait);
-  EXPECT_EQ(alike.steps[0].change, Change::kSlower);
+  EXPECT_EQ(alike.steps[0].change, inference::Verdict::kMore);
   std::vector<Event> unknown = group(11, 20, 300);
   unknown[3].row.observed_ns = 0;
   EXPECT_FALSE(Compare(group(1, 10, 300), unknown, 0).at_equal_wait);
@@ -167,11 +169,11 @@ TEST(HistoryTest, BuildsStandInTheOrderOfTheirFirstEventWithWhatChanged) {
   EXPECT_EQ(history[1].build, "1.11");
   EXPECT_EQ(history[2].build, "1.10");
   EXPECT_EQ(history[3].build, "1.12");
-  EXPECT_EQ(history[0].change.change, Change::kTooLittle);
-  EXPECT_EQ(history[1].change.change, Change::kNone);
-  EXPECT_EQ(history[2].change.change, Change::kSlower);
+  EXPECT_EQ(history[0].change.change, inference::Verdict::kTooLittleData);
+  EXPECT_EQ(history[1].change.change, inference::Verdict::kNone);
+  EXPECT_EQ(history[2].change.change, inference::Verdict::kMore);
   EXPECT_NEAR(history[2].change.ratio, 1.5, 1e-3);
-  EXPECT_EQ(history[3].change.change, Change::kTooLittle);
+  EXPECT_EQ(history[3].change.change, inference::Verdict::kTooLittleData);
   EXPECT_EQ(history[3].events, 1u);
   EXPECT_EQ(history[0].median_ns, 20 * kMs + 4000);
   EXPECT_EQ(history[0].low_ns, 20 * kMs + 2000);
@@ -200,7 +202,7 @@ TEST(HistoryTest, NeverMixesProgramsOrTags) {
   EXPECT_EQ(lines[0].tags, std::vector<std::string>{"cold"});
   ASSERT_EQ(lines[0].builds.size(), 2u);
   EXPECT_NEAR(lines[0].builds[0].median_ns, 60 * kMs, 0.1 * kMs);
-  EXPECT_EQ(lines[0].builds[1].change.change, Change::kNone);
+  EXPECT_EQ(lines[0].builds[1].change.change, inference::Verdict::kNone);
   EXPECT_EQ(lines[1].tags, std::vector<std::string>{"warm"});
   EXPECT_EQ(lines[1].builds.size(), 1u);
   EXPECT_EQ(lines[2].program, "viewer");
@@ -223,9 +225,9 @@ TEST(CompareTest, RunsRatherThanTheirEventsAreCounted) {
   EXPECT_TRUE(one_more.by_run);
   EXPECT_EQ(one_more.total.base_events, 300u);
   EXPECT_EQ(one_more.total.base_values, 6u);
-  EXPECT_EQ(one_more.total.change, Change::kNone);
-  EXPECT_EQ(one_more.steps[0].change, Change::kNone);
-  EXPECT_EQ(Compare(group(1, 0), group(11, 6), 0).steps[0].change, Change::kSlower);
+  EXPECT_EQ(one_more.total.change, inference::Verdict::kNone);
+  EXPECT_EQ(one_more.steps[0].change, inference::Verdict::kNone);
+  EXPECT_EQ(Compare(group(1, 0), group(11, 6), 0).steps[0].change, inference::Verdict::kMore);
   EXPECT_FALSE(Compare(Group(6, 10, 20), group(11, 0), 0).by_run);
 }
 

@@ -25,10 +25,10 @@ TEST(EventsJsonTest, AChangeHasItsNumbersAndItsName) {
                           .ratio_high = 4,
                           .p = 0,
                           .q = 1,
-                          .change = Change::kSlower};
+                          .change = inference::Verdict::kMore};
   EXPECT_EQ(Text(ChangeJson(slower)),
             R"({"name":"open → read","base_events":5,"new_events":6,"base_ns":1E1,"new_ns":2E1,)"
-            R"("ratio":2E0,"ratio_low":1E0,"ratio_high":4E0,"p":0E0,"q":1E0,"change":"slower"})");
+            R"("ratio":2E0,"ratio_low":1E0,"ratio_high":4E0,"p":0E0,"q":1E0,"change":"more"})");
   const boost::json::array changes = ChangesJson(std::vector<StepChange>{slower, {.name = "few"}});
   EXPECT_EQ(changes.at(0), ChangeJson(slower));
   EXPECT_EQ(changes.at(1).at("change").as_string(), "too_little_data");

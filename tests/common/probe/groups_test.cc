@@ -55,8 +55,8 @@ TEST(CompareGroupsTest, ComparesOnlyWhatBothSidesHaveAndNamesTheRest) {
   ASSERT_TRUE(compared) << compared.error().message;
   ASSERT_EQ(compared->groups.size(), 1u);
   EXPECT_EQ(compared->groups[0].key.tags, std::vector<std::string>{"cold"});
-  EXPECT_EQ(compared->groups[0].comparison.total.change, Change::kNone);
-  EXPECT_EQ(WorstOf(compared->groups), Change::kNone);
+  EXPECT_EQ(compared->groups[0].comparison.total.change, inference::Verdict::kNone);
+  EXPECT_EQ(WorstOf(compared->groups), inference::Verdict::kNone);
   ASSERT_EQ(compared->left_out.size(), 2u);
   EXPECT_EQ(GroupText(compared->left_out[0].key), "open (program editor, tags warm)");
   EXPECT_TRUE(compared->left_out[0].is_of_base);
@@ -88,7 +88,7 @@ TEST(CompareGroupsTest, ComparesTagsAndProgramsThatBothSelectionsName) {
   const auto compared = CompareGroups(base, changed, 0);
   ASSERT_TRUE(compared) << compared.error().message;
   EXPECT_EQ(GroupText(compared->groups[0].key), "open (tags ssd)");
-  EXPECT_EQ(compared->groups[0].comparison.total.change, Change::kFaster);
+  EXPECT_EQ(compared->groups[0].comparison.total.change, inference::Verdict::kLess);
 }
 
 // A tag named by one selection only must not make its tagged runs comparable with the other's

@@ -20,13 +20,13 @@ std::vector<EventRow> Alike(std::size_t count) {
 }
 
 std::ptrdiff_t CountGone(const std::vector<EventRow>& rows) {
-  return std::ranges::count_if(Judge(rows), &Verdict::IsSetAside);
+  return std::ranges::count_if(Judge(rows), &Judgement::IsSetAside);
 }
 
 TEST(SetAsideTest, ARunThatTookFarLongerGoesWithItsReason) {
   std::vector<EventRow> rows = Alike(19);
   rows.push_back(SomeRow(20, 814 * kMs));
-  const std::vector<Verdict> verdicts = Judge(rows);
+  const std::vector<Judgement> verdicts = Judge(rows);
   EXPECT_EQ(verdicts.back().why, Why::kOutlier);
   EXPECT_EQ(verdicts.back().reason, "8.1 times the median of 20 such runs");
   EXPECT_EQ(CountGone(rows), 1);
@@ -65,7 +65,7 @@ TEST(SetAsideTest, WhereMoreThanAFifthWouldGoThereAreTwoKindsOfRuns) {
   EXPECT_EQ(CountGone(rows), 2);
   rows[7] = SomeRow(7, 405 * kMs);
   EXPECT_EQ(CountGone(rows), 0);
-  const std::vector<Verdict> verdicts = Judge(rows);
+  const std::vector<Judgement> verdicts = Judge(rows);
   EXPECT_TRUE(verdicts[7].two_kinds);
   EXPECT_FALSE(verdicts[0].two_kinds);
 }
@@ -92,7 +92,7 @@ TEST(SetAsideTest, IncompleteSuspendedAndUnfinishedOnesAlwaysGoAndAreNotOfTheGro
   rows[8].end_ns = 0;
   rows[9].is_incomplete = true;
   rows[10].is_suspended = true;
-  const std::vector<Verdict> verdicts = Judge(rows);
+  const std::vector<Judgement> verdicts = Judge(rows);
   EXPECT_EQ(verdicts[7].why, Why::kOutlier);  // out of 8
   EXPECT_EQ(verdicts[7].reason, "10.0 times the median of 8 such runs");
   EXPECT_EQ(verdicts[8].why, Why::kNotOver);
@@ -122,7 +122,7 @@ TEST(SetAsideTest, EventsSetAsideByHandDoNotCountForTheOthers) {
   rows[10].mark = Mark::kSetAside;
   rows[10].mark_reason = "backup ran";
   for (std::size_t i = 8; i < 10; ++i) rows[i] = SomeRow(i, 400 * kMs);
-  const std::vector<Verdict> verdicts = Judge(rows);
+  const std::vector<Judgement> verdicts = Judge(rows);
   EXPECT_EQ(verdicts[10].why, Why::kByHand);
   EXPECT_EQ(verdicts[10].reason, "backup ran");
   EXPECT_EQ(verdicts[9].reason, "4.0 times the median of 10 such runs");

@@ -79,7 +79,7 @@ class Labels {
 };
 
 bool IsCalled(const StepChange& step) {
-  return step.change == Change::kSlower || step.change == Change::kFaster;
+  return step.change == inference::Verdict::kMore || step.change == inference::Verdict::kLess;
 }
 
 // Runs, each with a wait for a CPU, which prolongs it.
@@ -111,7 +111,7 @@ double ShareOfCleanThatGo(const RunPlan& plan) {
   Times times(plan);
   std::ptrdiff_t gone = 0;
   for (int round = 0; round < plan.rounds; ++round) {
-    gone += std::ranges::count_if(Judge(RowsOf(plan, times)), &Verdict::IsSetAside);
+    gone += std::ranges::count_if(Judge(RowsOf(plan, times)), &Judgement::IsSetAside);
   }
   return static_cast<double>(gone) / (plan.rounds * static_cast<double>(plan.runs));
 }
@@ -133,9 +133,9 @@ Called ShareOfTotalsCalled(const RunPlan& plan, double times_as_long, double lea
   for (int round = 0; round < plan.rounds; ++round) {
     const auto base = EventsOf(plan.runs, 1, 1, times);
     const auto changed = EventsOf(plan.runs, 1, times_as_long, times);
-    const Change change = Compare(base, changed, least).total.change;
-    if (change == Change::kSlower) called.slower += 1.0 / plan.rounds;
-    if (change == Change::kFaster) called.faster += 1.0 / plan.rounds;
+    const inference::Verdict change = Compare(base, changed, least).total.change;
+    if (change == inference::Verdict::kMore) called.slower += 1.0 / plan.rounds;
+    if (change == inference::Verdict::kLess) called.faster += 1.0 / plan.rounds;
   }
   return called;
 }
@@ -147,7 +147,7 @@ BusyCalled ShareOfBusyStepsCalled(const RunPlan& plan, double times_as_long) {
     const auto base = BusyEvents(1, plan, 1, times);
     const auto changed = BusyEvents(1000, plan, times_as_long, times);
     const Comparison comparison = Compare(base, changed, 0);
-    if (comparison.steps[1].change == Change::kSlower) called.slower += 1.0 / plan.rounds;
+    if (comparison.steps[1].change == inference::Verdict::kMore) called.slower += 1.0 / plan.rounds;
     if (IsCalled(comparison.steps[0]) || IsCalled(comparison.steps[2])) {
       called.other += 1.0 / plan.rounds;
     }

@@ -150,8 +150,8 @@ Rates RatesOf(const Case& one, std::uint64_t seed) {
             return !LeadsTo(*comparison.dictionary, c.path, program.hottest) &&
                    !LeadsTo(*comparison.dictionary, c.path, program.small);
           }));
-    count(rates.total, comparison.total.is_certain);
-    count(rates.any, comparison.total.is_certain || !comparison.changes.empty());
+    count(rates.total, inference::IsChange(comparison.total.verdict));
+    count(rates.any, inference::IsChange(comparison.total.verdict) || !comparison.changes.empty());
     count(rates.alike, comparison.AreAllAlike());
   }
   return rates;
@@ -213,7 +213,7 @@ TEST(CompareTest, ReportsValuesAsMeasuredForAnyCommonFactor) {
   EXPECT_NEAR(slower.factor, 1.3, 0.02);
   EXPECT_LT(slower.factor_p.value(), 1e-3);
   EXPECT_NEAR(slower.total.after / slower.total.before, 1.3, 0.02);
-  EXPECT_TRUE(slower.total.is_certain);
+  EXPECT_TRUE(inference::IsChange(slower.total.verdict));
   EXPECT_TRUE(slower.HasIncrease());
   EXPECT_FALSE(slower.changes.empty());
   for (const Change& change : slower.changes) EXPECT_GT(change.after / change.before, 1.1);
@@ -234,7 +234,7 @@ TEST(CompareTest, MetricsThatDoNotDependOnSpeedHaveNoFactor) {
   EXPECT_EQ(more.factor, 1);
   EXPECT_FALSE(more.factor_p.has_value());
   EXPECT_FALSE(more.AreAllAlike());
-  EXPECT_TRUE(more.total.is_certain);
+  EXPECT_TRUE(inference::IsChange(more.total.verdict));
   EXPECT_FALSE(more.changes.empty());
 }
 
@@ -262,7 +262,7 @@ TEST(CompareTest, OneRunASideIsTooLittleData) {
     EXPECT_TRUE(comparison->changes.empty());
     EXPECT_FALSE(comparison->factor_p.has_value());
     EXPECT_GT(comparison->total.before, 0);
-    EXPECT_FALSE(comparison->total.is_certain);
+    EXPECT_FALSE(inference::IsChange(comparison->total.verdict));
   }
   EXPECT_FALSE(
       Compare(Difference(many.front(), one.front()).value().tree, "cpu").value().is_enough);
@@ -460,7 +460,7 @@ TEST(CompareTest, SumsOverRunsKeepWhatAllPathsHaveInCommon) {
   const Tree after = Add(Runs(program, 10, random, {.all = 1.2}, quiet)).value().tree;
   const Comparison comparison = Compare(Difference(before, after).value().tree, "cpu").value();
   EXPECT_NEAR(comparison.factor, 1.2, 0.03);
-  EXPECT_TRUE(comparison.total.is_certain);
+  EXPECT_TRUE(inference::IsChange(comparison.total.verdict));
   EXPECT_TRUE(comparison.HasIncrease());
 }
 

@@ -140,9 +140,9 @@ TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
   std::vector<CheckedApi> apis = SomeApis();
   const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_EQ(report.apis.front().key.api.symbol, "slow");
-  EXPECT_EQ(report.Count(Verdict::kWorse), 1U);
+  EXPECT_EQ(report.Count(Verdict::kMore), 1U);
   EXPECT_EQ(report.Count(Verdict::kTooLittleData), 2U);
-  EXPECT_EQ(report.Count(Verdict::kNormal), 6U);
+  EXPECT_EQ(report.Count(Verdict::kNone), 6U);
   std::reverse(apis.begin(), apis.end());
   const CheckReport reversed = Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_EQ(reversed.apis.front().key.api.symbol, "slow");

@@ -17,6 +17,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -118,7 +119,7 @@ TEST(LabChangeTest, EqualTablesAreSeldomFlagged) {
     const auto changes =
         CompareLabTables(Scenario(random, 1), Scenario(random, 1), stats::Metric::kWallTime);
     ASSERT_EQ(changes.size(), 21U);
-    flagged += changes[0].change == Change::kMore || changes[0].change == Change::kLess ? 1 : 0;
+    flagged += changes[0].change == Verdict::kMore || changes[0].change == Verdict::kLess ? 1 : 0;
   }
   EXPECT_LE(flagged, kPairs / 20);
 }
@@ -131,7 +132,7 @@ TEST(LabChangeTest, ATenthMoreIsFoundWhereRunsDifferByTwoPercent) {
     const auto changes =
         CompareLabTables(Scenario(random, 1), Scenario(random, 1.1), stats::Metric::kWallTime);
     const LabChange& planted = *Find(changes, "planted");
-    found += planted.change == Change::kMore ? 1 : 0;
+    found += planted.change == Verdict::kMore ? 1 : 0;
     EXPECT_NEAR(planted.ratio, 1.1, 0.08);
   }
   EXPECT_GE(found, kPairs * 9 / 10);
@@ -147,12 +148,12 @@ TEST(LabChangeTest, IgnoresCertainChangesBelowFivePercent) {
   auto changes = CompareLabTables(before.Table(), after.Table(), stats::Metric::kWallTime);
   ASSERT_EQ(changes.size(), 2U) << "neither what is gone nor what is new";
   EXPECT_LT(Find(changes, "f")->q, 0.001);
-  EXPECT_EQ(Find(changes, "f")->change, Change::kNone);
+  EXPECT_EQ(Find(changes, "f")->change, Verdict::kNone);
   changes = CompareLabTables(before.Table(), twice.Table(), stats::Metric::kWallTime);
-  EXPECT_EQ(changes.at(0).change, Change::kMore);
+  EXPECT_EQ(changes.at(0).change, Verdict::kMore);
   EXPECT_NEAR(changes.at(0).ratio, 2, 1e-3);
   changes = CompareLabTables(twice.Table(), before.Table(), stats::Metric::kWallTime);
-  EXPECT_EQ(changes.at(0).change, Change::kLess);
+  EXPECT_EQ(changes.at(0).change, Verdict::kLess);
 }
 
 TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
@@ -160,7 +161,7 @@ TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
   before.Run("f", {1000}).Run("f", {1001});
   after.Run("f", {9000}).Run("f", {9001}).Run("f", {9002});
   const auto few = CompareLabTables(before.Table(), after.Table(), stats::Metric::kWallTime);
-  EXPECT_EQ(few.at(0).change, Change::kTooLittleData);
+  EXPECT_EQ(few.at(0).change, Verdict::kTooLittleData);
   EXPECT_EQ(few.at(0).runs_after, 3U);
   // Only one table contains a slow machine: the runs of the other class are compared.
   LabTableBuilder fast, slow, again;
@@ -174,11 +175,11 @@ TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
   const wire::LabTable both =
       wire::MergeLabTables(std::vector{again.Table("again"), slow.Table("slow")}).value();
   const auto changes = CompareLabTables(fast.Table(), both, stats::Metric::kWallTime);
-  EXPECT_EQ(changes.at(0).change, Change::kNone);
+  EXPECT_EQ(changes.at(0).change, Verdict::kNone);
   EXPECT_NEAR(changes.at(0).ratio, 1, 0.01);
   // Without a common class, all are compared together.
   EXPECT_EQ(CompareLabTables(fast.Table(), slow.Table(), stats::Metric::kWallTime).at(0).change,
-            Change::kMore);
+            Verdict::kMore);
 }
 
 TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {

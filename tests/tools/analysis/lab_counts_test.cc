@@ -13,6 +13,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -59,14 +60,14 @@ LabCount One(std::uint64_t least, std::uint64_t most, std::uint64_t then_least,
 }
 
 TEST(LabCountsTest, AnyDifferenceOfFixedCountsIsAChange) {
-  EXPECT_EQ(One(62, 62, 62, 62).change, Change::kNone);
-  EXPECT_EQ(One(62, 62, 1061, 1061).change, Change::kMore);
+  EXPECT_EQ(One(62, 62, 62, 62).change, Verdict::kNone);
+  EXPECT_EQ(One(62, 62, 1061, 1061).change, Verdict::kMore);
   EXPECT_TRUE(One(62, 62, 1061, 1061).decides);
-  EXPECT_EQ(One(1061, 1061, 62, 62).change, Change::kLess);
+  EXPECT_EQ(One(1061, 1061, 62, 62).change, Verdict::kLess);
   EXPECT_FALSE(One(1061, 1061, 62, 62).decides);
-  EXPECT_EQ(One(1000000, 1000000, 1000001, 1000001).change, Change::kMore);
+  EXPECT_EQ(One(1000000, 1000000, 1000001, 1000001).change, Verdict::kMore);
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(One(kMost - 1, kMost - 1, kMost, kMost).change, Change::kMore);
+  EXPECT_EQ(One(kMost - 1, kMost - 1, kMost, kMost).change, Verdict::kMore);
   EXPECT_FALSE(One(kMost - 1, kMost - 1, kMost, kMost).decides);
 }
 
@@ -78,17 +79,17 @@ TEST(LabCountsTest, OnlyAnIncreaseOfFivePercentDecides) {
 }
 
 TEST(LabCountsTest, CountsThatVaryAreComparedByTheirRanges) {
-  EXPECT_EQ(One(60, 70, 65, 90).change, Change::kNone) << "they overlap";
-  EXPECT_EQ(One(60, 70, 80, 85).change, Change::kNone) << "no further apart than wide";
-  EXPECT_EQ(One(60, 70, 81, 85).change, Change::kMore);
-  EXPECT_EQ(One(81, 85, 60, 70).change, Change::kLess);
-  EXPECT_EQ(One(62, 62, 63, 64).change, Change::kNone);
-  EXPECT_EQ(One(62, 62, 600, 620).change, Change::kMore) << "one side only";
-  EXPECT_EQ(One(60, 70, 600, 610, 2).change, Change::kNone) << "two runs do not make a range";
+  EXPECT_EQ(One(60, 70, 65, 90).change, Verdict::kNone) << "they overlap";
+  EXPECT_EQ(One(60, 70, 80, 85).change, Verdict::kNone) << "no further apart than wide";
+  EXPECT_EQ(One(60, 70, 81, 85).change, Verdict::kMore);
+  EXPECT_EQ(One(81, 85, 60, 70).change, Verdict::kLess);
+  EXPECT_EQ(One(62, 62, 63, 64).change, Verdict::kNone);
+  EXPECT_EQ(One(62, 62, 600, 620).change, Verdict::kMore) << "one side only";
+  EXPECT_EQ(One(60, 70, 600, 610, 2).change, Verdict::kNone) << "two runs do not make a range";
 }
 
 TEST(LabCountsTest, ACountOfOneRunIsAFactThatDecidesNothing) {
-  EXPECT_EQ(One(62, 62, 1061, 1061, 1).change, Change::kMore);
+  EXPECT_EQ(One(62, 62, 1061, 1061, 1).change, Verdict::kMore);
   EXPECT_FALSE(One(62, 62, 1061, 1061, 1).decides);
 }
 
@@ -97,7 +98,7 @@ TEST(LabCountsTest, DoesNotCompareMetricsThatOneSideDidNotMeasure) {
   before.Total("f", kCalls, 5, 5);
   after.Total("f", kWritten, 100, 100).Total("f", kCalls, 5, 5);
   const LabCounts counts = CompareLabCounts(before.Table(), after.Table());
-  EXPECT_EQ(Find(counts, "f", kWritten)->change, Change::kTooLittleData);
+  EXPECT_EQ(Find(counts, "f", kWritten)->change, Verdict::kTooLittleData);
   EXPECT_EQ(Find(counts, "f", kBytes), nullptr) << "known on neither side";
 }
 
@@ -110,7 +111,7 @@ TEST(LabCountsTest, AnApiOfOneTableWasNotCalledInTheOther) {
   LabCounts counts = CompareLabCounts(old, now);
   EXPECT_EQ(Find(counts, "new", kCalls)->before.most, 0U);
   EXPECT_TRUE(Find(counts, "new", kCalls)->decides);
-  EXPECT_EQ(Find(counts, "gone", kCalls)->change, Change::kLess);
+  EXPECT_EQ(Find(counts, "gone", kCalls)->change, Verdict::kLess);
   // But not if the old table did not select it.
   old.parts[0].apis = "libz.so.1!*";
   counts = CompareLabCounts(old, now);
@@ -148,8 +149,8 @@ TEST(LabCountsTest, TheOutermostApiThatIsCalledMoreComesFirst) {
   EXPECT_FALSE(counts.apis[0].follows);
   EXPECT_TRUE(Find(counts, "malloc", kCalls)->follows) << "prepare calls it";
   EXPECT_TRUE(Find(counts, "put", kBytes)->follows) << "prepare allocates them";
-  EXPECT_EQ(Find(counts, "put", kCalls)->change, Change::kNone);
-  EXPECT_EQ(Find(counts, "other", kCalls)->change, Change::kNone);
+  EXPECT_EQ(Find(counts, "put", kCalls)->change, Verdict::kNone);
+  EXPECT_EQ(Find(counts, "other", kCalls)->change, Verdict::kNone);
 }
 
 // SQLite's parser prepares, too: if functions call each other, the outer one is the cause.

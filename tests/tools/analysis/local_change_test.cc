@@ -8,6 +8,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::Metric;
 using stats::StatRow;
 
@@ -39,14 +40,14 @@ TEST(LocalChangeTest, DistinguishesMoreLessEqualAndTooLittleData) {
   const auto changes = CompareLocal(before, after, Metric::kWallTime);
   ASSERT_EQ(changes.size(), 5U) << "neither what is gone nor what is new";
   EXPECT_EQ(changes[0].symbol, "slow");
-  EXPECT_EQ(changes[0].change, Change::kMore);
+  EXPECT_EQ(changes[0].change, Verdict::kMore);
   EXPECT_NEAR(changes[0].ratio, 2, 0.02);
   EXPECT_GT(changes[0].delta, 0.99);
   EXPECT_EQ(changes[1].symbol, "fast");
-  EXPECT_EQ(changes[1].change, Change::kLess);
-  EXPECT_EQ(Find(changes, "same")->change, Change::kNone);
-  EXPECT_EQ(Find(changes, "near")->change, Change::kNone) << "a fifth is no change";
-  EXPECT_EQ(Find(changes, "few")->change, Change::kTooLittleData);
+  EXPECT_EQ(changes[1].change, Verdict::kLess);
+  EXPECT_EQ(Find(changes, "same")->change, Verdict::kNone);
+  EXPECT_EQ(Find(changes, "near")->change, Verdict::kNone) << "a fifth is no change";
+  EXPECT_EQ(Find(changes, "few")->change, Verdict::kTooLittleData);
   EXPECT_EQ(Find(changes, "few")->timed_after, 99U);
 }
 
@@ -57,8 +58,8 @@ TEST(LocalChangeTest, VersionsAreTakenTogetherAndMetricsApart) {
   const std::vector<StatRow> after = {Row("a", 1000, 120),
                                       Row("a", 640, 500, Metric::kAllocInclusive)};
   EXPECT_EQ(CompareLocal(before, after, Metric::kWallTime).at(0).timed_before, 120U);
-  EXPECT_EQ(CompareLocal(before, after, Metric::kWallTime).at(0).change, Change::kNone);
-  EXPECT_EQ(CompareLocal(before, after, Metric::kAllocInclusive).at(0).change, Change::kMore);
+  EXPECT_EQ(CompareLocal(before, after, Metric::kWallTime).at(0).change, Verdict::kNone);
+  EXPECT_EQ(CompareLocal(before, after, Metric::kAllocInclusive).at(0).change, Verdict::kMore);
   EXPECT_TRUE(CompareLocal(before, after, Metric::kCpuCycles).empty());
 }
 

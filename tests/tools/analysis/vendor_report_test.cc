@@ -8,6 +8,8 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
+
 using ::testing::IsEmpty;
 
 TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheMostExpensiveComesFirst) {
@@ -28,13 +30,13 @@ TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheMostExpensiveComesFirst) {
 
 TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
   const VendorReport report = ZlibReport(GroupBy::kModule);
-  const auto slower = WithChange(report, Change::kMore);
-  const auto faster = WithChange(report, Change::kLess);
+  const auto slower = WithChange(report, Verdict::kMore);
+  const auto faster = WithChange(report, Verdict::kLess);
   ASSERT_EQ(slower.size(), 1U);
   ASSERT_EQ(faster.size(), 1U);
   EXPECT_EQ(slower[0].first->symbol, "z_flate");
   EXPECT_EQ(faster[0].first->symbol, "z_check");
-  EXPECT_EQ(WithChange(report, Change::kNone).size(), 2U);
+  EXPECT_EQ(WithChange(report, Verdict::kNone).size(), 2U);
   EXPECT_EQ(report.compared, 4U);
   // The regression is half of the cost of the newest version's calls.
   const VendorApi& api = *slower[0].first;
@@ -60,12 +62,12 @@ TEST(VendorReportTest, AGroupChangesAsItsExpensiveApisDo) {
   const VendorGroup& c = report.groups[0];
   EXPECT_EQ(c.slower, 1U);
   EXPECT_EQ(c.faster, 1U);
-  EXPECT_EQ(c.change, Change::kMore);  // z_flate accounts for all of its cost
+  EXPECT_EQ(c.change, Verdict::kMore);  // z_flate accounts for all of its cost
   EXPECT_NEAR(c.ratio, 1.8, 0.25);
   EXPECT_LT(c.ratio_low, c.ratio);
   EXPECT_GT(c.ratio_high, c.ratio);
   const VendorGroup& cxx = report.groups[1];
-  EXPECT_EQ(cxx.change, Change::kNone);
+  EXPECT_EQ(cxx.change, Verdict::kNone);
   EXPECT_EQ(cxx.unchanged, 2U);
   EXPECT_NEAR(cxx.share + c.share, 1, 1e-12);
 }
@@ -77,7 +79,7 @@ TEST(VendorReportTest, WithoutAnOlderVersionThereIsNothingToCompare) {
   builder.Add(VendorRows(fleet, "f", 12, 14));
   const VendorReport report = builder.Finish();
   EXPECT_THAT(report.apis[0].changes, IsEmpty());
-  EXPECT_EQ(report.groups[0].change, Change::kTooLittleData);
+  EXPECT_EQ(report.groups[0].change, Verdict::kTooLittleData);
 }
 
 TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {

@@ -8,6 +8,7 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::Metric;
 using stats::StatRow;
 using ::testing::ElementsAre;
@@ -37,24 +38,24 @@ TEST(VersionChangeTest, DistinguishesSlowerAndFasterVersionsFromEqualOnes) {
     return Compared(before, Weeks(fleet, {.version = "2.0", .octaves = octaves}));
   };
   const MetricChange slower = after(13);
-  EXPECT_EQ(slower.change, Change::kMore);
+  EXPECT_EQ(slower.change, Verdict::kMore);
   EXPECT_NEAR(slower.ratio, 2, 0.3);
   EXPECT_LT(slower.ratio_low, 2);
   EXPECT_GT(slower.ratio_high, 2);
   EXPECT_NEAR(slower.delta, 0.48, 0.1);
   EXPECT_EQ(slower.test.machines_after, 60U);
-  EXPECT_EQ(after(11).change, Change::kLess);
-  EXPECT_EQ(after(12).change, Change::kNone);
+  EXPECT_EQ(after(11).change, Verdict::kLess);
+  EXPECT_EQ(after(12).change, Verdict::kNone);
   // Possibly significant, but too small to report.
-  EXPECT_EQ(after(12.15).change, Change::kNone);
+  EXPECT_EQ(after(12.15).change, Verdict::kNone);
 }
 
 TEST(VersionChangeTest, LittleDataGetsNoVerdict) {
   VersionFleet fleet(2);
   const Rows many = Weeks(fleet, {});
   const Rows few = Weeks(fleet, {.version = "2.0", .octaves = 16, .machines = 10});
-  EXPECT_EQ(Compared(many, few).change, Change::kTooLittleData);
-  EXPECT_EQ(Compared(few, many).change, Change::kTooLittleData);
+  EXPECT_EQ(Compared(many, few).change, Verdict::kTooLittleData);
+  EXPECT_EQ(Compared(few, many).change, Verdict::kTooLittleData);
 }
 
 // Simpson's paradox: the library is unchanged, but the fleet has bought faster machines.
@@ -90,15 +91,15 @@ TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
   const Rows before = version("1.0", 120, 30, 0);
   const Rows same = version("2.0", 30, 120, 0);
   const MetricChange fair = Compared(before, same);
-  EXPECT_EQ(fair.change, Change::kNone);
+  EXPECT_EQ(fair.change, Verdict::kNone);
   EXPECT_EQ(fair.classes, 2U);
   EXPECT_NEAR(fair.ratio, 1, 0.15);
   EXPECT_NEAR(fair.delta, 0, 0.08);
   // The mixed numbers alone would show the former and hide the latter.
-  EXPECT_EQ(Compared(only_all(before), only_all(same)).change, Change::kLess);
+  EXPECT_EQ(Compared(only_all(before), only_all(same)).change, Verdict::kLess);
   const Rows slower = version("2.0", 30, 120, 1);
-  EXPECT_EQ(Compared(before, slower).change, Change::kMore);
-  EXPECT_EQ(Compared(only_all(before), only_all(slower)).change, Change::kLess);
+  EXPECT_EQ(Compared(before, slower).change, Verdict::kMore);
+  EXPECT_EQ(Compared(only_all(before), only_all(slower)).change, Verdict::kLess);
 }
 
 TEST(VersionChangeTest, ClassesThatFewAreOfDoNotDecide) {
@@ -109,17 +110,17 @@ TEST(VersionChangeTest, ClassesThatFewAreOfDoNotDecide) {
   after.push_back(fleet.Row({.version = "2.0", .octaves = 16, .machines = 20, .cpu = "Rare"}));
   const MetricChange change = Compared(before, after);
   EXPECT_EQ(change.classes, 0U);
-  EXPECT_EQ(change.change, Change::kNone);
+  EXPECT_EQ(change.change, Verdict::kNone);
 }
 
 TEST(VersionChangeTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   VersionFleet fleet(5);
   Rows before = {fleet.Row({.machines = 120})};
   const Rows after = {fleet.Row({.version = "2.0", .octaves = 13, .machines = 120})};
-  EXPECT_EQ(Compared(before, after).change, Change::kMore);
+  EXPECT_EQ(Compared(before, after).change, Verdict::kMore);
   before[0].fullest_week = {};  // as in rows without a quarter of enough machines
   const MetricChange change = Compared(before, after);
-  EXPECT_EQ(change.change, Change::kTooLittleData);
+  EXPECT_EQ(change.change, Verdict::kTooLittleData);
   EXPECT_EQ(change.test.strata, 0U);
   EXPECT_NEAR(change.ratio, 2, 0.3);  // still estimated
 }
@@ -185,22 +186,22 @@ TEST(VersionChangeTest, OfManyApisOnlyThePlantedOnesAreFlagged) {
   std::vector<std::string> slower;
   std::vector<std::string> faster;
   for (const ApiChange& api : change.apis) {
-    if (api.metrics[0].change == Change::kMore) slower.push_back(api.symbol);
-    if (api.metrics[0].change == Change::kLess) faster.push_back(api.symbol);
+    if (api.metrics[0].change == Verdict::kMore) slower.push_back(api.symbol);
+    if (api.metrics[0].change == Verdict::kLess) faster.push_back(api.symbol);
   }
   EXPECT_THAT(slower, ElementsAre("f7"));
   EXPECT_THAT(faster, ElementsAre("f20"));
-  EXPECT_EQ(change.Count(Metric::kWallTime, Change::kNone), 38U);
+  EXPECT_EQ(change.Count(Metric::kWallTime, Verdict::kNone), 38U);
   EXPECT_THAT(change.added, ElementsAre("come"));
   EXPECT_THAT(change.removed, ElementsAre("gone"));
 }
 
 TEST(VersionChangeTest, ChangesAreNamedByTheirMetric) {
-  EXPECT_EQ(Name(Change::kMore, Metric::kWallTime), "slower");
-  EXPECT_EQ(Name(Change::kLess, Metric::kCpuCycles), "faster");
-  EXPECT_EQ(Name(Change::kMore, Metric::kAllocInclusive), "more");
-  EXPECT_EQ(Name(Change::kNone, Metric::kWallTime), "no change shown");
-  EXPECT_EQ(Name(Change::kTooLittleData, Metric::kWallTime), "too little data");
+  EXPECT_EQ(Name(Verdict::kMore, Metric::kWallTime), "slower");
+  EXPECT_EQ(Name(Verdict::kLess, Metric::kCpuCycles), "faster");
+  EXPECT_EQ(Name(Verdict::kMore, Metric::kAllocInclusive), "more");
+  EXPECT_EQ(Name(Verdict::kNone, Metric::kWallTime), "no change shown");
+  EXPECT_EQ(Name(Verdict::kTooLittleData, Metric::kWallTime), "too little data");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr char kUnlikePlanted[] = R"(
 import json, sys
 planted = {one["api"] for one in json.load(open(sys.argv[1]))["profile"]}
 checked = json.load(sys.stdin)
-worse = {api["api"] for api in checked["apis"] if api["verdict"] == "worse"}
+worse = {api["api"] for api in checked["apis"] if api["verdict"] == "more"}
 print(*sorted(planted ^ worse), end="")
 assert planted and checked["freshness"]["synthetic"]
 assert {api["compared_with"] for api in checked["apis"]} == {"same_class"}

@@ -129,7 +129,7 @@ TEST_F(CommandCheckTest, AHealthyMachineIsLeftInPeace) {
   const std::string profile = PublishAndMeasure(0);
   const ProcessResult result = Cli({"check", profile, "--json"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_EQ(Json(result.output, "d['counts']['worse'], len(d['apis'])"), "0 8\n");
+  EXPECT_EQ(Json(result.output, "d['counts']['more'], len(d['apis'])"), "0 8\n");
 }
 
 TEST_F(CommandCheckTest, TheResultIsKeptForEditorsAndIsWhatJsonPrints) {
@@ -144,7 +144,7 @@ TEST_F(CommandCheckTest, TheResultIsKeptForEditorsAndIsWhatJsonPrints) {
                  "[(a['api'], a['verdict'], a['n'], a['contributions'], a['compared_with'],"
                  " a['own_removed'], a['q'] >= a['machines']['p'])"
                  " for a in d['apis']][0]"),
-            "('liba.so.1!slow', 'worse', 300, 40, 'all_classes', False, True)\n");
+            "('liba.so.1!slow', 'more', 300, 40, 'all_classes', False, True)\n");
 }
 
 TEST_F(CommandCheckTest, AReportReproducesAndASeedDrawsOthers) {
@@ -266,7 +266,7 @@ TEST_F(CommandCheckTest, ATreeShowsWhereTheCostIs) {
   EXPECT_EQ(Json(json,
                  "d['total'], d['worse_total'], [n['parent'] for n in d['nodes']][:4],"
                  " d['nodes'][2]['flagged']['verdict']"),
-            "101 70 [None, 0, 1, 2] worse\n");
+            "101 70 [None, 0, 1, 2] more\n");
   const ProcessResult bad = Cli({"check", profile, "--tree", Write("bad", "main;run twelve\n")});
   EXPECT_EQ(bad.exit_status, kCorrupt);
   EXPECT_THAT(bad.errors, HasSubstr("line 1: not a folded stack"));

@@ -81,10 +81,10 @@ TEST_F(ProbeAlternateTest, NamesTheStepOfARealProgramThatTakesLonger) {
               {"/usr/bin/sleep", "0.01"}, {"/usr/bin/sleep", "0.4"});
   EXPECT_EQ(compared.exit_status, kSlower) << compared.output << compared.errors;
   const json::value parsed = json::parse(compared.output);
-  EXPECT_EQ(parsed.at("change"), "slower");
+  EXPECT_EQ(parsed.at("change"), "more");
   bool is_named = false;
   for (const json::value& step : parsed.at("labels").at(0).at("steps").as_array()) {
-    if (step.at("name") == "slept") is_named = step.at("change") == "slower";
+    if (step.at("name") == "slept") is_named = step.at("change") == "more";
   }
   EXPECT_TRUE(is_named) << compared.output;
 }

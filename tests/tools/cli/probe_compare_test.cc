@@ -73,11 +73,11 @@ TEST_F(ProbeCommandTest, ComparesAsJson) {
       Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%", "--json"});
   EXPECT_EQ(compared.exit_status, kSlower);
   const json::value parsed = json::parse(compared.output);
-  EXPECT_EQ(parsed.at("change"), "slower");
+  EXPECT_EQ(parsed.at("change"), "more");
   const json::value& label = parsed.at("labels").at(0);
   EXPECT_EQ(label.at("label"), "index_open");
   EXPECT_EQ(label.at("steps").at(1).at("name"), "data loaded");
-  EXPECT_EQ(label.at("steps").at(1).at("change"), "slower");
+  EXPECT_EQ(label.at("steps").at(1).at("change"), "more");
   EXPECT_EQ(label.at("steps").at(0).at("change"), "none");
   EXPECT_NEAR(label.at("steps").at(1).at("ratio").as_double(), 2, 0.02);
 }
@@ -200,10 +200,10 @@ TEST_F(ProbeCommandTest, AHistoryStandsInTheOrderOfBuilds) {
             "1.495  <0.001  slower\n"
             "  1.11   2020-09-13 12:28:10       1  40.00 ms  |█████████           |  40.00 ms to "
             "40.00 ms  "
-            "    -       -  too little\n");
+            "    -       -  too little data\n");
   const json::value parsed = json::parse(Probe(file, {"history", "index_open", "--json"}).output);
   EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(1).at("build"), "1.10");
-  EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(1).at("change").at("change"), "slower");
+  EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(1).at("change").at("change"), "more");
   EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(2).at("change").at("change"),
             "too_little_data");
   const ProcessResult unknown = Probe(file, {"history", "index_opne"});

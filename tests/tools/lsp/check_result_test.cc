@@ -11,9 +11,9 @@ using ::testing::StartsWith;
 TEST(CheckResultTest, FlagsOnlyRegressions) {
   const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
       "metric": "wall_time", "freshness": {"synthetic": true}, "apis": [
-      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3.14,
+      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "more", "ratio": 3.14,
        "cliffs_delta": 0.41, "q": 0.001},
-      {"library": "liba.so.1", "symbol": "g", "verdict": "normal"}, 7, {"verdict": "worse"}]})");
+      {"library": "liba.so.1", "symbol": "g", "verdict": "none"}, 7, {"verdict": "more"}]})");
   ASSERT_TRUE(result.has_value());
   ASSERT_EQ(result->flagged.size(), 1u);
   EXPECT_EQ(
@@ -26,7 +26,7 @@ TEST(CheckResultTest, FlagsOnlyRegressions) {
 TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {
   const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
       "profile": "file", "metric": "wall_time", "apis": [
-      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3}]})");
+      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "more", "ratio": 3}]})");
   ASSERT_TRUE(result.has_value());
   EXPECT_THAT(FlaggedText(result->flagged.at("f"), *result),
               StartsWith("f (liba.so.1 1.2) is worse in a saved profile than in the field: "));

@@ -86,7 +86,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
             {"library": "libcv.so.4", "symbol": "_ZN2cv6resizeEd", "version": "", "verdict": ")"
         << verdict << R"(", "ratio": 2, "cliffs_delta": 0.4, "q": 0.001}]})";
   };
-  write("worse");
+  write("more");
   Begin();
   client_->Open(kUri, "cpp", "int x = slow_call();\nint y = cv::resize(2.0) + slow_calls();\n");
   EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 0);

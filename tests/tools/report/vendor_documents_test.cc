@@ -98,7 +98,7 @@ TEST(VendorDocumentsTest, HostileNamesStayText) {
   }
   builder.Add(rows);
   const analysis::VendorReport report = builder.Finish();
-  EXPECT_EQ(analysis::WithChange(report, analysis::Change::kMore).size(), 1U);
+  EXPECT_EQ(analysis::WithChange(report, inference::Verdict::kMore).size(), 1U);
   const std::string page = Page(report);
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")),
                           HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),

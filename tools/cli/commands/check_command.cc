@@ -140,7 +140,7 @@ Result<CheckReport> MakeReport(const Request& command, const Source& source,
 int ExitStatusOf(const std::vector<const CheckedApi*>& apis) {
   bool compared = false;
   for (const CheckedApi* api : apis) {
-    if (api->comparison.verdict == Verdict::kWorse) return kIncrease;
+    if (api->comparison.verdict == Verdict::kMore) return kIncrease;
     compared = compared || api->comparison.verdict != Verdict::kTooLittleData;
   }
   return compared ? kNoIncrease : kTooLittleData;

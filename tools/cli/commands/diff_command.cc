@@ -41,7 +41,7 @@ struct LocalRequest {
   std::string before;  // end of the first time span, beginning of the second
 };
 
-using analysis::Change;
+using inference::Verdict;
 
 struct Versions {
   std::string before;
@@ -76,8 +76,8 @@ int ExitStatusOf(const analysis::LibraryChange& change) {
   bool compared = false;
   for (const analysis::ApiChange& api : change.apis) {
     for (const analysis::MetricChange& metric : api.metrics) {
-      if (metric.change == Change::kMore) return kIncrease;
-      compared = compared || metric.change != Change::kTooLittleData;
+      if (metric.change == Verdict::kMore) return kIncrease;
+      compared = compared || metric.change != Verdict::kTooLittleData;
     }
   }
   return compared ? kNoIncrease : kTooLittleData;
@@ -135,8 +135,8 @@ Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
 int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
   if (changes.empty()) return kTooLittleData;
   // Changes are ordered by their kind, increases first.
-  if (changes.front().change == Change::kMore) return kIncrease;
-  return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNoIncrease;
+  if (changes.front().change == Verdict::kMore) return kIncrease;
+  return changes.front().change == Verdict::kTooLittleData ? kTooLittleData : kNoIncrease;
 }
 
 Result<int> RunLocal(LocalRequest command, const Output& output) {

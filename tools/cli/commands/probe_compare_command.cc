@@ -37,9 +37,9 @@ Result<int> Run(const command::Arguments& arguments) {
                                             .least = least}));
   FIELDCOST_TRY(Put(sides, least, arguments));
   if (!is_gate) return 0;
-  const probe::Change worst = probe::WorstOf(sides.groups);
-  if (worst == probe::Change::kTooLittle) return kTooLittleData;
-  return worst == probe::Change::kSlower ? kIncrease : kNoIncrease;
+  const inference::Verdict worst = probe::WorstOf(sides.groups);
+  if (worst == inference::Verdict::kTooLittleData) return kTooLittleData;
+  return worst == inference::Verdict::kMore ? kIncrease : kNoIncrease;
 }
 
 std::string CheckSides(const command::Arguments& arguments) {

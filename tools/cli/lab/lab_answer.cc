@@ -114,9 +114,9 @@ int ExitStatusOf(const Changes& changes) {
   const auto& times = changes.times;
   const auto& counts = changes.counts.apis;
   if (!counts.empty() && counts.front().decides) return kIncrease;
-  if (!times.empty() && times.front().change == analysis::Change::kMore) return kIncrease;
+  if (!times.empty() && times.front().change == inference::Verdict::kMore) return kIncrease;
   const auto is_known = [](const auto& list) {
-    return !list.empty() && list.front().change != analysis::Change::kTooLittleData;
+    return !list.empty() && list.front().change != inference::Verdict::kTooLittleData;
   };
   const bool enough = changes.has_times ? is_known(times) : is_known(counts);
   return enough ? kNoIncrease : kTooLittleData;

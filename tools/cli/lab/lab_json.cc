@@ -127,12 +127,12 @@ json::value CountsJson(const analysis::LabCounts& counts) {
   if (!counts.is_compared) return nullptr;
   json::array rows;
   for (const analysis::LabCount& count : counts.apis) {
-    const bool is_known = count.change != analysis::Change::kTooLittleData;
+    const bool is_known = count.change != inference::Verdict::kTooLittleData;
     rows.push_back(json::object{{"soname", UntrustedText(count.soname)},
                                 {"symbol", UntrustedText(count.symbol)},
                                 {"symbol_version", UntrustedText(count.symbol_version)},
                                 {"metric", Text(stats::Name(count.metric))},
-                                {"change", Text(Word(count.change))},
+                                {"change", Text(inference::Name(count.change))},
                                 {"regression", count.decides},
                                 {"follows", count.follows},
                                 {"before", TotalJson(count.before, is_known)},
@@ -191,7 +191,7 @@ std::string LabDiffJson(const LabDiffContent& content) {
                                 {"symbol_version", UntrustedText(change.symbol_version)},
                                 {"metric", Text(stats::Name(change.metric))},
                                 {"unit", Text(stats::Unit(change.metric))},
-                                {"change", Text(Word(change.change))},
+                                {"change", Text(inference::Name(change.change))},
                                 {"test", TestJson(change)},
                                 {"cliffs_delta", change.delta},
                                 {"runs_before", change.runs_before},

@@ -32,22 +32,13 @@ std::string IntervalText(const probe::StepChange& step) {
 }
 
 std::string QText(const probe::StepChange& step) {
-  if (step.change == probe::Change::kTooLittle) return "-";
+  if (step.change == inference::Verdict::kTooLittleData) return "-";
   return step.q < 0.001 ? "<0.001" : fmt::format("{:.3f}", step.q);
 }
 
-std::string_view ChangeText(probe::Change change) {
-  switch (change) {
-    case probe::Change::kTooLittle:
-      return "too little";
-    case probe::Change::kNone:
-      return "";
-    case probe::Change::kSlower:
-      return "slower";
-    case probe::Change::kFaster:
-      return "faster";
-  }
-  return "";
+std::string_view ChangeText(inference::Verdict change) {
+  if (change == inference::Verdict::kNone) return "";
+  return inference::Words(change, inference::Wording::kTime);
 }
 
 std::string MeanText(double ns, std::size_t events, const draw::Style& style) {
@@ -102,7 +93,7 @@ std::string BuildsText(const std::vector<probe::BuildPoint>& history, const draw
   for (const probe::BuildPoint& point : history) most = std::max(most, point.median_ns);
   std::vector<draw::TextLine> lines;
   for (const probe::BuildPoint& point : history) {
-    const bool told = point.change.change != probe::Change::kTooLittle;
+    const bool told = point.change.change != inference::Verdict::kTooLittleData;
     lines.push_back(
         {point.build.empty() ? "-" : EscapeControl(point.build), TimeText(point.first_ns),
          std::to_string(point.events), draw::DurationText(point.median_ns, style),
@@ -183,20 +174,20 @@ std::string SidesText(const probe::ComparedSides& sides, bool alternated) {
 
 std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& comparisons, double least,
                               bool is_gate) {
-  const probe::Change worst = WorstOf(comparisons);
-  const auto total_is = [](probe::Change change) {
+  const inference::Verdict worst = WorstOf(comparisons);
+  const auto total_is = [](inference::Verdict change) {
     return [change](const probe::ComparedGroup& each) {
       return each.comparison.total.change == change;
     };
   };
   const auto untold = static_cast<std::uint64_t>(
-      std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle)));
+      std::ranges::count_if(comparisons, total_is(inference::Verdict::kTooLittleData)));
   const std::string rest = untold == 0 ? "" : "; too little data for " + Counted(untold, "label");
-  if (worst == probe::Change::kTooLittle) {
+  if (worst == inference::Verdict::kTooLittleData) {
     return fmt::format("too little data: each side needs {} events of a label\n",
-                       probe::kLeastEvents);
+                       inference::kEventThresholds.least_values);
   }
-  if (worst != probe::Change::kSlower) {
+  if (worst != inference::Verdict::kMore) {
     return fmt::format("{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no slowdown",
                        least == 0 ? std::string("significantly") : "over " + PercentText(least),
                        rest);
@@ -204,7 +195,7 @@ std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& compariso
   std::string text = "slower: ";
   bool is_first = true;
   for (const probe::ComparedGroup& each : comparisons) {
-    if (each.comparison.total.change != probe::Change::kSlower) continue;
+    if (each.comparison.total.change != inference::Verdict::kMore) continue;
     text += (is_first ? "" : ", ") + SlowerText(comparisons, each);
     is_first = false;
   }

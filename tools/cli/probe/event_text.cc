@@ -18,7 +18,7 @@ constexpr std::size_t kLeastName = 12;   // to which names are shortened on term
 constexpr std::size_t kBarColumns = 24;
 constexpr char kIndent[] = "  ";
 
-std::string ReasonText(const probe::Verdict& verdict) {
+std::string ReasonText(const probe::Judgement& verdict) {
   if (verdict.IsSetAside()) return EscapeControl(verdict.reason);
   return verdict.two_kinds ? "no: such runs are of two kinds" : "";
 }

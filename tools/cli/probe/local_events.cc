@@ -94,7 +94,7 @@ Result<JudgedEvents> LoadJudged(const LocalEvents& local, const EventSelection& 
   JudgedEvents judged;
   FIELDCOST_ASSIGN(std::vector<probe::EventRow> rows,
                    LoadRows(local.store, {.label = selection.label}, judged.are_all));
-  std::vector<probe::Verdict> verdicts = probe::Judge(rows);
+  std::vector<probe::Judgement> verdicts = probe::Judge(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!selection.Has(rows[i])) continue;
     judged.events.push_back({std::move(rows[i]), std::move(verdicts[i])});

@@ -25,7 +25,7 @@ Result<LocalEvents> OpenLocalEvents(
 
 struct JudgedEvent {
   probe::EventRow row;
-  probe::Verdict verdict;
+  probe::Judgement verdict;
 };
 
 // Maximum number of events read; if there are more, only the newest.

@@ -124,7 +124,7 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
     object["steps"] = probe::ChangesJson(each.comparison.steps);
     labels.push_back(std::move(object));
   }
-  return Print({{"change", Text(probe::Name(WorstOf(sides.groups)))},
+  return Print({{"change", Text(inference::Name(WorstOf(sides.groups)))},
                 {"allowed", least},
                 {"labels", std::move(labels)},
                 {"left_out", probe::LeftOutJson(sides.left_out)},

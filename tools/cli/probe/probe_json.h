@@ -34,7 +34,7 @@ std::string ShownEventsJson(const std::vector<ShownEvent>& events);
 // "side", "events"}], "base", "new": {"runs", "lost_points", "runs_with_lost_points",
 // "cpu_wait_share" (null: not measured)}, "loads_differ"}. A step has "name", "base_events",
 // "new_events", "base_ns", "new_ns" (geometric means), "ratio", "ratio_low", "ratio_high", "p",
-// "q", "change": "too_little_data", "none", "slower", "faster". "by_run": the tests use one value
+// "q", "change": "too_little_data", "none", "more", "less". "by_run": the tests use one value
 // per run, its mean. "at_equal_wait": ratios are adjusted to the same wait for a CPU.
 std::string ComparisonsJson(const probe::ComparedSides& sides, double least);
 

@@ -66,7 +66,7 @@ Result<std::vector<JudgedEvent>> EventsOfSessions(const LocalEvents& local,
     return Fail(ErrorCode::kNotFound, "the programs passed no point{}{}",
                 label.empty() ? "" : " of an event with label ", EscapeControl(label));
   }
-  std::vector<probe::Verdict> verdicts = probe::Judge(rows);
+  std::vector<probe::Judgement> verdicts = probe::Judge(rows);
   std::vector<JudgedEvent> events;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     events.push_back({std::move(rows[i]), std::move(verdicts[i])});

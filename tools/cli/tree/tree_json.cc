@@ -89,7 +89,7 @@ json::object ComparisonJson(const tree::Comparison& comparison) {
           {"total", json::object{{"before", comparison.total.before},
                                  {"after", comparison.total.after},
                                  {"p", or_null(comparison.total.p)},
-                                 {"changed", comparison.total.is_certain}}},
+                                 {"change", Text(inference::Name(comparison.total.verdict))}}},
           {"factor", comparison.factor},
           {"factor_p", or_null(comparison.factor_p)},
           {"alike_p", or_null(comparison.alike_p)},

@@ -18,7 +18,7 @@ namespace fieldcost::cli {
 // "parent" is an index; the first node is the root.
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
 // The same for a difference, plus "comparison": {"enough", "total": {"before", "after", "p",
-// "changed"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
+// "change"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
 // "before", "after", "q"}]}; costs are means per run, as measured, in the metric's unit.
 std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
                          const std::vector<std::string>& remarks);

@@ -16,10 +16,10 @@
 namespace fieldcost::report {
 namespace {
 
-using analysis::Change;
 using analysis::LabChange;
 using analysis::LabCount;
 using analysis::LabCounts;
+using inference::Verdict;
 using stats::Metric;
 
 constexpr std::size_t kMostLines = 20;  // without --all
@@ -33,8 +33,8 @@ std::string NameIn(const std::string& symbol, const draw::Style& style) {
 
 // "more calls", "fewer calls", "more disk_read".
 std::string ChangeText(const LabCount& count) {
-  if (!IsChange(count.change)) return std::string(analysis::Name(count.change, count.metric));
-  const bool more = count.change == Change::kMore;
+  if (!IsChange(count.change)) return std::string(analysis::Words(count.change, count.metric));
+  const bool more = count.change == Verdict::kMore;
   if (count.metric == Metric::kCallsPerRun) return more ? "more calls" : "fewer calls";
   const bool allocates = count.metric == Metric::kAllocInclusive;
   return fmt::format("{} {}", more ? "more" : "less",
@@ -48,7 +48,7 @@ std::string FromTo(const LabCount& count, const draw::Style& style) {
 
 // "is called more often: 62 -> 1,061 calls per run".
 std::string Deed(const LabCount& count, const draw::Style& style) {
-  const bool more = count.change == Change::kMore;
+  const bool more = count.change == Verdict::kMore;
   const std::string numbers = FromTo(count, style);
   if (count.metric == Metric::kCallsPerRun) {
     return fmt::format("is called {} often: {} calls per run", more ? "more" : "less", numbers);
@@ -68,7 +68,7 @@ bool Calls(const wire::LabTable& table, const LabChange& outer, const LabCount& 
   });
 }
 
-const LabCount* First(const LabCounts& counts, bool calls, Change change, bool decides) {
+const LabCount* First(const LabCounts& counts, bool calls, Verdict change, bool decides) {
   const auto found =
       std::find_if(counts.apis.begin(), counts.apis.end(), [&](const LabCount& count) {
         return count.change == change && count.decides == decides &&
@@ -80,7 +80,7 @@ const LabCount* First(const LabCounts& counts, bool calls, Change change, bool d
 std::string TimeSentence(const LabChange& change, std::string_view between,
                          const draw::Style& style) {
   return fmt::format("{}{} is {}: {:.2f}x the time per call.", NameIn(change.symbol, style),
-                     between, change.change == Change::kMore ? "slower" : "faster", change.ratio);
+                     between, change.change == Verdict::kMore ? "slower" : "faster", change.ratio);
 }
 
 std::string CountSentence(const LabCount& count, const draw::Style& style) {
@@ -100,17 +100,17 @@ double EffectOf(const LabChange& change) {
 const LabChange* MostSlower(const std::vector<LabChange>& times) {
   double most = 0;
   for (const LabChange& change : times) {
-    if (change.change == Change::kMore) most = std::max(most, EffectOf(change));
+    if (change.change == Verdict::kMore) most = std::max(most, EffectOf(change));
   }
   const auto found = std::find_if(times.begin(), times.end(), [most](const LabChange& change) {
-    return change.change == Change::kMore && EffectOf(change) * 2 >= most;
+    return change.change == Verdict::kMore && EffectOf(change) * 2 >= most;
   });
   return found == times.end() ? nullptr : &*found;
 }
 
 bool IsLargeDecrease(const LabCount& count) {
   return static_cast<double>(count.before.least) >=
-         analysis::kLeastLabRatio * static_cast<double>(count.after.most);
+         inference::kLabThresholds.least_ratio * static_cast<double>(count.after.most);
 }
 
 // The number of APIs whose calls vary, and how to read their changes.
@@ -153,12 +153,12 @@ std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
 std::string LabDiffLead(const std::vector<LabChange>& times, const LabCounts& counts,
                         const wire::LabTable& after, const draw::Style& style) {
   const LabChange* const slower = MostSlower(times);
-  const LabCount* const calls = First(counts, true, Change::kMore, true);
+  const LabCount* const calls = First(counts, true, Verdict::kMore, true);
   std::string lead;
   if (calls != nullptr) {
     lead = CountSentence(*calls, style);
     const auto caller = std::find_if(times.begin(), times.end(), [&](const LabChange& change) {
-      return change.change == Change::kMore && Calls(after, change, *calls);
+      return change.change == Verdict::kMore && Calls(after, change, *calls);
     });
     if (caller != times.end()) {
       lead += " " + TimeSentence(*caller, ", which calls it,", style);
@@ -167,12 +167,12 @@ std::string LabDiffLead(const std::vector<LabChange>& times, const LabCounts& co
     }
   } else if (slower != nullptr) {
     lead = TimeSentence(*slower, "", style);
-  } else if (const LabCount* const bytes = First(counts, false, Change::kMore, true)) {
+  } else if (const LabCount* const bytes = First(counts, false, Verdict::kMore, true)) {
     lead = CountSentence(*bytes, style);
-  } else if (const LabCount* const fewer = First(counts, true, Change::kLess, false);
+  } else if (const LabCount* const fewer = First(counts, true, Verdict::kLess, false);
              fewer != nullptr && IsLargeDecrease(*fewer)) {
     lead = CountSentence(*fewer, style);
-  } else if (const auto faster = std::ranges::find(times, Change::kLess, &LabChange::change);
+  } else if (const auto faster = std::ranges::find(times, Verdict::kLess, &LabChange::change);
              faster != times.end()) {
     lead = TimeSentence(*faster, "", style);
   } else {
@@ -201,7 +201,7 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
   for (const LabCount& count : counts.apis) {
     changed += IsChange(count.change) ? 1 : 0;
     if (!all && (!IsChange(count.change) || lines.size() == kMostLines)) continue;
-    const bool is_known = count.change != Change::kTooLittleData;
+    const bool is_known = count.change != Verdict::kTooLittleData;
     lines.push_back({is_known ? ChangeText(count) : "not measured", NameIn(count.symbol, style),
                      EscapeControl(count.soname),
                      is_known ? TotalRange(count.before, style) : kUnknown,
@@ -218,7 +218,7 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
                          "increase by {:.0f} % is a regression)\n",
                          Counted(changed, "change"), Counted(counts.runs_before, "run"),
                          draw::FormatCount(counts.runs_after),
-                         100 * (analysis::kLeastLabRatio - 1)) +
+                         100 * (inference::kLabThresholds.least_ratio - 1)) +
                  VariesText(counts),
              style);
 }

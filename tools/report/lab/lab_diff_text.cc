@@ -17,8 +17,8 @@
 namespace fieldcost::report {
 namespace {
 
-using analysis::Change;
 using analysis::LabChange;
+using inference::Verdict;
 
 struct Ratios {
   double low = 0;
@@ -37,7 +37,7 @@ draw::TextLine Line(const LabChange& change, const draw::Style& style) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   const std::optional<Ratios> interval = IntervalOf(change);
-  return {std::string(analysis::Name(change.change, change.metric)),
+  return {std::string(analysis::Words(change.change, change.metric)),
           draw::ShortenName(names::ShortName(change.symbol), kMaxApiWidth, style),
           EscapeControl(change.soname),
           interval ? fmt::format("{:.2f}x", change.ratio) : kUnknown,
@@ -124,7 +124,7 @@ void AddCounts(CsvColumns<CsvRow>& columns) {
                        std::uint64_t wire::LabTotal::*end) {
     columns.push_back({name, [=](CsvWriter& csv, const CsvRow& row) {
                          const bool is_known =
-                             row.count != nullptr && row.count->change != Change::kTooLittleData;
+                             row.count != nullptr && row.count->change != Verdict::kTooLittleData;
                          is_known ? csv.Count(row.count->*side.*end) : csv.Empty();
                        }});
   };
@@ -133,7 +133,7 @@ void AddCounts(CsvColumns<CsvRow>& columns) {
   add("least_after", &LabCount::after, &wire::LabTotal::least);
   add("most_after", &LabCount::after, &wire::LabTotal::most);
   columns.push_back({"regression", [](CsvWriter& csv, const CsvRow& row) {
-                       csv.Flag(row.time != nullptr ? row.time->change == Change::kMore
+                       csv.Flag(row.time != nullptr ? row.time->change == Verdict::kMore
                                                     : row.count->decides);
                      }});
 }
@@ -163,8 +163,8 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
   std::size_t unchanged = 0;
   std::size_t too_little = 0;
   for (const LabChange& change : changes) {
-    if (change.change == Change::kNone) ++unchanged;
-    if (change.change == Change::kTooLittleData) ++too_little;
+    if (change.change == Verdict::kNone) ++unchanged;
+    if (change.change == Verdict::kTooLittleData) ++too_little;
     if (all || IsChange(change.change)) lines.push_back(Line(change, style));
   }
   const std::string table = lines.empty() ? "" : draw::TextTable(columns, lines, style);
@@ -173,8 +173,8 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
       "(runs are compared; a change is at least {:.2f}x; at most {:.0f} % of those reported are "
       "false)\n",
       draw::FormatCount(changes.size() - unchanged - too_little), draw::FormatCount(unchanged),
-      draw::FormatCount(too_little), analysis::kLeastLabRuns, analysis::kLeastLabRatio,
-      100 * analysis::kMostFalseLabChanges);
+      draw::FormatCount(too_little), inference::kLabThresholds.least_values,
+      inference::kLabThresholds.least_ratio, 100 * inference::kLabThresholds.false_share);
   return table + draw::WrapLines(summary, style);
 }
 

@@ -15,7 +15,7 @@ namespace {
 using analysis::CheckedApi;
 using inference::Verdict;
 
-bool IsFlagged(const CheckedApi& api) { return api.comparison.verdict == Verdict::kWorse; }
+bool IsFlagged(const CheckedApi& api) { return api.comparison.verdict == Verdict::kMore; }
 
 struct FrameName {
   std::string_view module;  // empty = unknown
@@ -47,7 +47,8 @@ bool IsFileOf(std::string_view module, std::string_view soname) {
 
 // The mark after the name of a flagged function.
 std::string MarkOf(const CheckedApi& api) {
-  return fmt::format("! {}, ratio {:.2f}, q {:.2g}", inference::Name(api.comparison.verdict),
+  return fmt::format("! {}, ratio {:.2f}, q {:.2g}",
+                     inference::Words(api.comparison.verdict, inference::Wording::kField),
                      api.comparison.ratio, api.comparison.q);
 }
 
@@ -138,7 +139,7 @@ std::string CheckedTreeText(const analysis::TreeView& view, const analysis::Chec
          fmt::format(
              "{} in all. {}{}\n",
              CostText(static_cast<stats::Int128>(all), view.denominator, view.metric.unit, style),
-             FlaggedSentence(checked, report.Count(Verdict::kWorse),
+             FlaggedSentence(checked, report.Count(Verdict::kMore),
                              draw::ShareText(checked.flagged_total, all)),
              checked.worse_seen == 0 ? "" : " (!)");
 }

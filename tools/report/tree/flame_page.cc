@@ -62,7 +62,7 @@ class FlameGraph {
   }
 
   std::string Sentence() const {
-    return FlaggedSentence(checked_, content_.report->Count(Verdict::kWorse),
+    return FlaggedSentence(checked_, content_.report->Count(Verdict::kMore),
                            Share(checked_.flagged_total));
   }
 
@@ -133,8 +133,10 @@ class FlameGraph {
     if (index == 0) return title;
     if (api == nullptr) return title + "; unknown in the field";
     if (!api->comparison.eligible()) return title + "; " + analysis::Lack(*api);
-    return title + fmt::format("; {:.2f} × the field, {}, q {:.2g}", api->comparison.ratio,
-                               inference::Name(api->comparison.verdict), api->comparison.q);
+    return title +
+           fmt::format("; {:.2f} × the field, {}, q {:.2g}", api->comparison.ratio,
+                       inference::Words(api->comparison.verdict, inference::Wording::kField),
+                       api->comparison.q);
   }
 
   std::string Share(stats::Uint128 value) const {

@@ -180,7 +180,7 @@ std::string CompareSentence(const Comparison& comparison, const tree::Metric& me
                                 ProbabilityText(comparison.factor_p.value_or(1))));
   }
   if (first != nullptr) parts.push_back(ChangeText(*first, comparison, metric, style));
-  if (comparison.total.is_certain) {
+  if (inference::IsChange(comparison.total.verdict)) {
     const std::string total = TotalText(comparison, metric, order, style);
     parts.push_back(parts.empty() ? Capitalized(total) : total);
   }

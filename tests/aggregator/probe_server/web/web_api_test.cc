@@ -113,7 +113,7 @@ TEST_F(ApiTest, GroupsAreComparedByTag) {
     ids += (ids.empty() ? "" : ",") + IdOf(run);
   }
   const auto answer = Api("/v1/compare?base=warm&new=cold&ids=" + ids, token_);
-  EXPECT_EQ(answer.at("total").at("change").as_string(), "slower");
+  EXPECT_EQ(answer.at("total").at("change").as_string(), "more");
   EXPECT_NEAR(answer.at("total").at("ratio").as_double(), 3.7, 0.1);
   const auto few = Api("/v1/compare?base=warm&new=cold&ids=" + IdOf(1) + "," + IdOf(7), token_);
   EXPECT_EQ(few.at("total").at("change").as_string(), "too_little_data");
@@ -141,7 +141,7 @@ TEST_F(ApiTest, HistoryNamesTheBuildThatBecameSlower) {
   const auto builds = lines[0].at("builds").as_array();
   ASSERT_EQ(builds.size(), 3U);
   EXPECT_EQ(builds[1].at("change").at("change").as_string(), "none");
-  EXPECT_EQ(builds[2].at("change").at("change").as_string(), "slower");
+  EXPECT_EQ(builds[2].at("change").at("change").as_string(), "more");
   const std::string page = Get("/history?label=index_open", LogIn()).body;
   EXPECT_THAT(page, HasSubstr("▲ slower: +49 %, ×\u00a01.49"));
 }
@@ -196,7 +196,7 @@ TEST_F(ApiTest, GroupsOfALabelAreComparedLikeTheCommandDoes) {
   ASSERT_EQ(compared.at("groups").as_array().size(), 1U);
   const auto& group = compared.at("groups").at(0);
   EXPECT_EQ(group.at("tags").at(0).as_string(), "cold");
-  EXPECT_EQ(group.at("total").at("change").as_string(), "slower");
+  EXPECT_EQ(group.at("total").at("change").as_string(), "more");
   EXPECT_EQ(compared.at("left_out").at(0).at("tags").at(0).as_string(), "warm");
   const auto tags = Api("/v1/compare?label=index_open&base_tag=warm&new_tag=cold", token_);
   EXPECT_EQ(tags.at("groups").as_array().size(), 1U);

@@ -33,7 +33,7 @@ tree::Comparison Changed(const tree::Tree& tree, double after = 1500) {
 }
 
 tree::TotalChange Total(double before, double after) {
-  return {.before = before, .after = after, .p = 0.001, .is_certain = true};
+  return {.before = before, .after = after, .p = 0.001, .verdict = inference::Verdict::kMore};
 }
 
 TEST(TreeDiffTextTest, TheSentenceNamesTheFirstPath) {
@@ -72,7 +72,7 @@ TEST(TreeDiffTextTest, ValuesThatNeverVaryAreExact) {
   const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
   tree::Comparison comparison = Changed(tree);
   comparison.changes[0].q = 0;
-  comparison.total = {.before = 3, .after = 5, .p = 0, .is_certain = true};
+  comparison.total = {.before = 3, .after = 5, .p = 0, .verdict = inference::Verdict::kMore};
   const tree::Metric calls{.name = "calls", .unit = tree::Unit::kCount};
   EXPECT_THAT(CompareSentence(comparison, calls, kAlternated, {}),
               HasSubstr("the total is 67 % higher (3 -> 5, exact); "));
