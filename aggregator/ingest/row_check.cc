@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "common/stats/metric_traits.h"
+
 namespace fieldcost::ingest {
 namespace {
 
 using stats::Metric;
+using stats::Plausible;
 using stats::Uint128;
 
 constexpr Uint128 kNoLimit = ~Uint128{0};
@@ -20,46 +23,41 @@ struct Bounds {
   std::uint64_t stood_for = 1;  // maximum number of values that one represents, including itself
 };
 
-constexpr Bounds BoundsOf(Metric metric) {
+constexpr Bounds BoundsOf(Plausible plausible) {
   constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
   constexpr Uint128 kTime = Uint128{kNsPerSecond} * kMaxThreadsPerCore;
-  switch (metric) {
-    case Metric::kWallTime:
-    case Metric::kWallTimeBusy:
+  switch (plausible) {
+    case Plausible::kTime:
       return {.sum = kTime,
               .count = kMaxCallsPerSecondPerCore,
               .value = kMaxCallNs,
               .stood_for = kMostCallsStoodFor};
-    case Metric::kCpuCycles:
+    case Plausible::kCycles:
       return {.sum = kTime * kMaxTicksPerNs,
               .count = kMaxCallsPerSecondPerCore,
               .value = Uint128{kMaxCallNs} * kMaxTicksPerNs,
               .stood_for = kMostCallsStoodFor};
-    case Metric::kFirstCallTime:
+    case Plausible::kFirstCall:
       return {.sum = kTime, .count = kMaxRunsPerSecondPerCore, .value = kMaxCallNs};
-    case Metric::kTimePerRun:
+    case Plausible::kTimePerRun:
       return {.sum = kTime * kMostRunsStoodFor,
               .count = kMaxRunsPerSecondPerCore * kMostRunsStoodFor,
               .value = kMaxCallNs * Uint128{kMaxThreadsPerCore},
               .stood_for = kMostRunsStoodFor};
-    case Metric::kCallsPerRun:
+    case Plausible::kCallsPerRun:
       return {.sum = kMaxCallsPerSecondPerCore, .count = kMaxRunsPerSecondPerCore};
-    case Metric::kNotMeasured:
+    case Plausible::kReasons:
       return {.count = kMaxRunsPerSecondPerCore, .value = shm::kAllNotMeasured};
-    case Metric::kAllocSize:
+    case Plausible::kAllocation:
       return {.sum = kMaxAllocatedPerSecondPerCore,
               .count = kMaxCallsPerSecondPerCore,
               .value = kMaxAllocationBytes,
               .stood_for = kMostCallsStoodFor};
-    case Metric::kAllocInclusive:
-    case Metric::kAllocExclusive:
+    case Plausible::kAllocated:
       return {.sum = kMaxAllocatedPerSecondPerCore,
               .count = kMaxCallsPerSecondPerCore,
               .stood_for = kMostCallsStoodFor};
-    case Metric::kDiskRead:
-    case Metric::kDiskWritten:
-    case Metric::kNetReceived:
-    case Metric::kNetSent:
+    case Plausible::kTransferred:
       return {.sum = kMaxTransferredPerSecondPerCore,
               .count = kMaxCallsPerSecondPerCore,
               .stood_for = kMostCallsStoodFor};
@@ -177,7 +175,7 @@ RowCheck::Sums& RowCheck::SumsOf(const wire::UntrustedRow& row) {
 std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& untrusted_row,
                                                    const stats::Bucket& totals) {
   const auto metric = static_cast<Metric>(untrusted_row.metric_number);
-  const Bounds bounds = BoundsOf(metric);
+  const Bounds bounds = BoundsOf(stats::TraitsOf(metric).plausible);
   const Uint128 week_of_cores = Uint128{kWeekSeconds} << (circumstances_.log2_cores + 1);
   const Sums& taken = SumsOf(untrusted_row);
   row_ = {.sum = totals.sum, .count = totals.count};

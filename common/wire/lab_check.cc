@@ -4,6 +4,7 @@
 #include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/shm/metric.h"
+#include "common/stats/metric_traits.h"
 #include "common/wire/batch.h"
 #include "common/wire/fragment_rows.h"
 #include "common/wire/lab_table.h"
@@ -36,17 +37,12 @@ Status CheckArguments(const LabApi& api) {
   return {};
 }
 
-bool HasTotal(stats::Metric metric) {
-  constexpr shm::MetricSet kTotalled = shm::kIoMetrics |
-                                       shm::BitOf(stats::Metric::kAllocInclusive) |
-                                       shm::BitOf(stats::Metric::kCallsPerRun);
-  return (shm::BitOf(metric) & kTotalled) != 0;
-}
-
 Status CheckTotals(const LabApi& api) {
   for (std::size_t i = 0; i < api.totals.size(); ++i) {
     const LabTotal& total = api.totals[i];
-    if (!HasTotal(total.metric) || (i > 0 && total.metric <= api.totals[i - 1].metric)) {
+    if (!stats::IsKnownMetric(static_cast<std::uint32_t>(total.metric)) ||
+        !stats::TraitsOf(total.metric).is_exact ||
+        (i > 0 && total.metric <= api.totals[i - 1].metric)) {
       return Fail(ErrorCode::kCorrupt, "totals of no such metric or not ascending");
     }
     if (total.least > total.most) {

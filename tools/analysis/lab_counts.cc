@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/stats/cost_histogram.h"
+#include "common/stats/metric_traits.h"
 #include "tools/analysis/lab_change.h"
 
 namespace fieldcost::analysis {
@@ -18,8 +19,6 @@ using inference::Verdict;
 using stats::Metric;
 using wire::LabTotal;
 
-constexpr std::array kCounted = {Metric::kCallsPerRun, Metric::kAllocInclusive, Metric::kDiskRead,
-                                 Metric::kDiskWritten, Metric::kNetReceived,    Metric::kNetSent};
 // With fewer runs, ranges are too narrow for a comparison.
 constexpr std::uint32_t kLeastVaryingRuns = 3;
 constexpr char kLibc[] = "libc.so.6";
@@ -67,7 +66,10 @@ std::vector<std::uint32_t> AddApis(const wire::LabTable& table, Side& side) {
   std::set<std::pair<std::uint32_t, Metric>> unknown;
   for (const wire::LabApi& api : table.apis) {
     numbers.push_back(NumberOf(side, api.api));
-    std::set<Metric> missing(kCounted.begin(), kCounted.end());
+    std::set<Metric> missing;
+    for (const stats::MetricTraits& traits : stats::kMetrics) {
+      if (traits.is_exact) missing.insert(traits.metric);
+    }
     for (const LabTotal& total : api.totals) {
       missing.erase(total.metric);
       Add(total, side.apis[numbers.back()].totals);
@@ -230,7 +232,9 @@ std::set<ApiName> NamesOf(const Side& old, const Side& now) {
 }
 
 void CompareApi(const Side& old, const Side& now, const ApiName& name, LabCounts& counts) {
-  for (const Metric metric : kCounted) {
+  for (const stats::MetricTraits& traits : stats::kMetrics) {
+    if (!traits.is_exact) continue;
+    const Metric metric = traits.metric;
     const std::optional<LabTotal> before = TotalOf(old, name, metric);
     const std::optional<LabTotal> after = TotalOf(now, name, metric);
     if (!before && !after) continue;
@@ -265,8 +269,6 @@ LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& a
   return counts;
 }
 
-bool IsCounted(stats::Metric metric) {
-  return std::find(kCounted.begin(), kCounted.end(), metric) != kCounted.end();
-}
+bool IsCounted(stats::Metric metric) { return stats::TraitsOf(metric).is_exact; }
 
 }  // namespace fieldcost::analysis

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/stats/metric_traits.h"
 #include "tools/analysis/version_order.h"
 
 namespace fieldcost::analysis {
@@ -99,9 +100,7 @@ std::vector<Choice> ChoicesOf(const Selection& selection) {
 }  // namespace
 
 // Whether the metric counts bytes, which cannot be measured in every program.
-bool IsOfBytes(stats::Metric metric) {
-  return (shm::BitOf(metric) & (shm::kIoMetrics | shm::kAllocMetrics)) != 0;
-}
+bool IsOfBytes(stats::Metric metric) { return stats::TraitsOf(metric).unit == "bytes"; }
 
 bool IsMeant(const stats::RowKey& row, const Selection& selection) {
   const bool all_classes = row.hardware == stats::HardwareClass{};
@@ -120,9 +119,9 @@ std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selec
 }
 
 std::optional<stats::Metric> ParseMetric(std::string_view text) {
-  for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
-    const auto metric = static_cast<stats::Metric>(number);
-    if (metric != stats::Metric::kNotMeasured && stats::Name(metric) == text) return metric;
+  for (const stats::MetricTraits& traits : stats::kMetrics) {
+    const bool is_value = traits.value_of != stats::ValueOf::kReason;
+    if (is_value && traits.name == text) return traits.metric;
   }
   return std::nullopt;
 }

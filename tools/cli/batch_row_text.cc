@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/stats/metric_traits.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -41,41 +42,25 @@ std::string CallsText(const wire::BatchRow& row) {
 
 std::string ValueText(const wire::BatchRow& row, const draw::Style& style) {
   const std::uint64_t count = row.histogram.count();
-  const std::string calls = Counted(count, "call");
-  switch (row.metric) {
-    case Metric::kWallTime:
-      return "on a machine with little else to do, " + Together(row, style, calls, "took", "");
-    case Metric::kWallTimeBusy:
-      return "on a busy machine, " + Together(row, style, calls, "took", "");
-    case Metric::kCpuCycles:
-      return Together(row, style, calls, "took", " of the processor's clock");
-    case Metric::kAllocInclusive:
-      return Together(row, style, calls, "allocated", " of memory");
-    case Metric::kAllocExclusive:
-      return "not counting the functions it called, " +
-             Together(row, style, calls, "allocated", " of memory");
-    case Metric::kAllocSize:
-      return Together(row, style, Counted(count, "single allocation"), "took", " of memory");
-    case Metric::kDiskRead:
-      return Together(row, style, calls, "read", " from files");
-    case Metric::kDiskWritten:
-      return Together(row, style, calls, "wrote", " to files");
-    case Metric::kNetReceived:
-      return Together(row, style, calls, "received", " from the network");
-    case Metric::kNetSent:
-      return Together(row, style, calls, "sent", " to the network");
-    case Metric::kCallsPerRun:
-      return CallsText(row);
-    case Metric::kFirstCallTime:
-      return Together(row, style, Counted(count, "first call of a run", "first calls of runs"),
-                      "took", "");
-    case Metric::kTimePerRun:
-      return PerRunText(row, style);
-    case Metric::kNotMeasured:
+  if (row.metric == Metric::kCallsPerRun) return CallsText(row);
+  if (row.metric == Metric::kTimePerRun) return PerRunText(row, style);
+  const stats::MetricTraits& traits = stats::TraitsOf(row.metric);
+  std::string values;
+  switch (traits.value_of) {
+    case stats::ValueOf::kCall:
+      values = Counted(count, "call");
+      break;
+    case stats::ValueOf::kAllocation:
+      values = Counted(count, "single allocation");
+      break;
+    case stats::ValueOf::kRun:
+      values = Counted(count, "first call of a run", "first calls of runs");
+      break;
+    case stats::ValueOf::kReason:
       return fmt::format("in {}, some of its bytes could not be counted; the value is the reason",
                          Counted(count, "run"));
   }
-  return "";
+  return std::string(traits.where) + Together(row, style, values, traits.verb, traits.what);
 }
 
 // "2026-11-19 to 2026-11-25"

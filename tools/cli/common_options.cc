@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/shm/metric.h"
+#include "common/stats/metric_traits.h"
 #include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {
@@ -12,9 +13,8 @@ namespace {
 
 std::vector<std::string> MetricNames() {
   std::vector<std::string> names;
-  for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
-    const auto metric = static_cast<stats::Metric>(number);
-    if (metric != stats::Metric::kNotMeasured) names.emplace_back(stats::Name(metric));
+  for (const stats::MetricTraits& traits : stats::kMetrics) {
+    if (traits.value_of != stats::ValueOf::kReason) names.emplace_back(traits.name);
   }
   return names;
 }

@@ -14,6 +14,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/names/cxx_name.h"
+#include "common/stats/metric_traits.h"
 #include "tools/analysis/waiting.h"
 #include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
@@ -31,10 +32,9 @@ constexpr std::size_t kLeastApiWidth = 20;
 // io). nullptr if no call was timed, as for a function called only by other measured functions.
 const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary) {
   if (const analysis::MetricSummary* time = summary.FindTime()) return time;
-  for (const stats::Metric metric :
-       {stats::Metric::kAllocInclusive, stats::Metric::kDiskRead, stats::Metric::kDiskWritten,
-        stats::Metric::kNetSent, stats::Metric::kCpuCycles}) {
-    if (const analysis::MetricSummary* found = summary.Find(metric)) return found;
+  for (const stats::MetricTraits& traits : stats::kMetrics) {
+    if (traits.value_of != stats::ValueOf::kCall) continue;
+    if (const analysis::MetricSummary* found = summary.Find(traits.metric)) return found;
   }
   return nullptr;
 }

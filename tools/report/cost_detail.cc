@@ -12,6 +12,7 @@
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
 #include "common/names/cxx_name.h"
+#include "common/stats/metric_traits.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 
@@ -36,9 +37,7 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
 std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count,
                           stats::Metric metric, const draw::Style& style) {
   if (count == 1) {
-    const bool is_run = metric == stats::Metric::kCallsPerRun ||
-                        metric == stats::Metric::kFirstCallTime ||
-                        metric == stats::Metric::kTimePerRun;
+    const bool is_run = stats::TraitsOf(metric).value_of == stats::ValueOf::kRun;
     return fmt::format("    one {}: {}\n", is_run ? "run" : "call",
                        draw::FormatCost(quantiles.p50.estimate, metric, style));
   }
