@@ -64,8 +64,8 @@ struct Command {
   std::vector<std::string_view> without = {};  // the program's options that it does not accept
   bool takes_program = false;                  // another command line follows after "--"
   std::vector<std::string_view> instead_of_program = {};  // one of these may replace it
-  // Returns what is wrong with a combination of options; "" if it is valid.
-  std::function<std::string(const Arguments&)> check = nullptr;
+  // Returns what is wrong with a combination of options (kInvalidArgument).
+  std::function<Status(const Arguments&)> check = nullptr;
 };
 
 // A CheckText: an unsigned decimal number.

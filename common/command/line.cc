@@ -1,11 +1,10 @@
 #include "common/command/line.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "common/base/ascii.h"
+#include "common/base/result.h"
 #include "common/command/program_word.h"
 
 namespace fieldcost::command {
@@ -47,7 +46,8 @@ class LineReader {
     std::optional<std::string> value;
     if (sign != std::string::npos) value = word.substr(sign + 1);
     if (!option->is_flag()) return AddValue(*option, std::move(value));
-    if (value) return AddError(fmt::format("{} takes no value", option->first_name()));
+    if (value)
+      return AddError(Fail(ErrorCode::kInvalidArgument, "{} takes no value", option->first_name()));
     line_.given[option];
   }
 
@@ -85,7 +85,7 @@ class LineReader {
   // Without `value`, the next word is the value.
   void AddValue(const Option& option, std::optional<std::string> value) {
     if (!value && word_ == end_) {
-      return AddError(fmt::format("{} needs a value", option.first_name()));
+      return AddError(Fail(ErrorCode::kInvalidArgument, "{} needs a value", option.first_name()));
     }
     line_.given[&option].push_back(value ? *std::move(value) : *word_++);
   }
@@ -94,8 +94,8 @@ class LineReader {
     if (!line_.unknown) line_.unknown = {word, line_.path.size()};
   }
 
-  void AddError(std::string error) {
-    if (line_.error.empty()) line_.error = std::move(error);
+  void AddError(Error error) {
+    if (line_.status) line_.status = std::move(error);
   }
 
   Line line_;

@@ -23,7 +23,7 @@ struct Line {
   // The values of each option and operand on the line; a flag has none.
   std::map<const Option*, std::vector<std::string>> given;
   std::optional<Unknown> unknown;  // the first one
-  std::string error;               // the first option without a value, or flag with one; "" if none
+  Status status;  // kInvalidArgument for the first option without a value, or flag with one
 };
 
 // Separates `words`, which contain no "--", as GNU programs do: "--name VALUE", "--name=VALUE",

@@ -24,16 +24,15 @@ class Parser {
 
  private:
   Answer BadUsage(std::string_view why) const;
-  // Each of these returns an error message; "" = no error.
-  std::string Missing() const;
+  Status Missing() const;
   std::string UnknownText(const std::string& word) const;
   std::string SurplusText(const std::string& word) const;
-  std::string TakeValues();
-  std::string TakeValue(const Option& option);
-  std::string CheckOption(const Option& option) const;
+  Status TakeValues();
+  Status TakeValue(const Option& option);
+  Status CheckOption(const Option& option) const;
   std::string_view TitleOfNamed(std::string_view name) const;
-  std::string CheckProgram(const std::optional<std::vector<std::string>>& program) const;
-  std::string CheckAll(std::optional<std::vector<std::string>> program);
+  Status CheckProgram(const std::optional<std::vector<std::string>>& program) const;
+  Status CheckAll(std::optional<std::vector<std::string>> program);
 
   const std::string_view version_;
   Line line_;
@@ -84,13 +83,17 @@ Answer Parser::BadUsage(std::string_view why) const {
           .errors = fmt::format("{}; see {} --help", why, NameOf(line_.path))};
 }
 
-std::string Parser::Missing() const {
+Status Parser::Missing() const {
   const Command& command = *line_.path.back();
-  if (line_.unknown) return UnknownText(line_.unknown->word);
-  if (command.handler) return "";
+  if (line_.unknown) {
+    return Fail(ErrorCode::kInvalidArgument, "{}", UnknownText(line_.unknown->word));
+  }
+  if (command.handler) return {};
   const std::string choices = fmt::format("{}", fmt::join(NamesOf(command.commands), ", "));
-  if (line_.path.size() == 1) return "a command is needed: " + choices;
-  return fmt::format("{} needs one of: {}", NameOf(std::span(line_.path).subspan(1)), choices);
+  if (line_.path.size() == 1)
+    return Fail(ErrorCode::kInvalidArgument, "a command is needed: {}", choices);
+  return Fail(ErrorCode::kInvalidArgument, "{} needs one of: {}",
+              NameOf(std::span(line_.path).subspan(1)), choices);
 }
 
 // The error message for the first unknown word.
@@ -140,41 +143,41 @@ std::string Parser::SurplusText(const std::string& word) const {
                             operand->value);
 }
 
-std::string Parser::TakeValue(const Option& option) {
+Status Parser::TakeValue(const Option& option) {
   Arguments::Value& value = arguments_.values_[std::string(option.first_name())];
   const auto given = line_.given.find(&option);
   value.given = given != line_.given.end();
   if (value.given) value.texts = std::move(given->second);
   if (value.texts.size() > 1 && !option.repeats) {
-    return fmt::format("{} may be given only once", TitleOf(option));
+    return Fail(ErrorCode::kInvalidArgument, "{} may be given only once", TitleOf(option));
   }
   for (std::string& text : value.texts) {
     const std::vector<std::string>& choices = option.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-      return fmt::format("{}: invalid value '{}'; expected one of {}", TitleOf(option), text,
-                         fmt::join(choices, ", "));
+      return Fail(ErrorCode::kInvalidArgument, "{}: invalid value '{}'; expected one of {}",
+                  TitleOf(option), text, fmt::join(choices, ", "));
     }
     if (!option.check) continue;
     const std::string before = text;
     if (const Status status = option.check(text); !status) {
       const std::string& why = status.error().message;
-      return fmt::format("{}: invalid value '{}'{}{}", TitleOf(option), before,
-                         why.empty() ? "" : "; ", why);
+      return Fail(ErrorCode::kInvalidArgument, "{}: invalid value '{}'{}{}", TitleOf(option),
+                  before, why.empty() ? "" : "; ", why);
     }
   }
   if (value.texts.empty() && !option.default_text.empty()) {
     value.texts.emplace_back(option.default_text);
   }
-  return "";
+  return {};
 }
 
-std::string Parser::TakeValues() {
+Status Parser::TakeValues() {
   for (const Command* command : line_.path) {
     for (const Option& option : command->options) {
-      if (std::string why = TakeValue(option); !why.empty()) return why;
+      FIELDCOST_TRY(TakeValue(option));
     }
   }
-  return "";
+  return {};
 }
 
 std::string_view Parser::TitleOfNamed(std::string_view name) const {
@@ -186,65 +189,71 @@ std::string_view Parser::TitleOfNamed(std::string_view name) const {
   return name;
 }
 
-std::string Parser::CheckOption(const Option& option) const {
+Status Parser::CheckOption(const Option& option) const {
   const bool given = arguments_.Has(option.first_name());
   if (option.required && !given) {
-    return fmt::format("{} needs {}", NameOf(std::span(line_.path).subspan(line_.path.size() > 1)),
-                       option.is_operand() ? std::string(option.value)
-                                           : fmt::format("{} {}", option.names, option.value));
+    return Fail(ErrorCode::kInvalidArgument, "{} needs {}",
+                NameOf(std::span(line_.path).subspan(line_.path.size() > 1)),
+                option.is_operand() ? std::string(option.value)
+                                    : fmt::format("{} {}", option.names, option.value));
   }
-  if (!given) return "";
+  if (!given) return {};
   for (const std::string_view other : option.needs) {
     if (arguments_.Has(other)) continue;
-    return fmt::format("{} requires {}", TitleOf(option), TitleOfNamed(other));
+    return Fail(ErrorCode::kInvalidArgument, "{} requires {}", TitleOf(option),
+                TitleOfNamed(other));
   }
   for (const std::string_view other : option.excludes) {
     if (!arguments_.Has(other)) continue;
-    return fmt::format("{} cannot be combined with {}", TitleOf(option), TitleOfNamed(other));
+    return Fail(ErrorCode::kInvalidArgument, "{} cannot be combined with {}", TitleOf(option),
+                TitleOfNamed(other));
   }
-  return "";
+  return {};
 }
 
-std::string Parser::CheckProgram(const std::optional<std::vector<std::string>>& program) const {
+Status Parser::CheckProgram(const std::optional<std::vector<std::string>>& program) const {
   const Command& command = *line_.path.back();
   if (!command.takes_program) {
-    return program ? fmt::format("{} takes no program after --", NameOf(line_.path)) : "";
+    if (!program) return {};
+    return Fail(ErrorCode::kInvalidArgument, "{} takes no program after --", NameOf(line_.path));
   }
   const std::vector<std::string_view>& instead = command.instead_of_program;
   const auto given = std::ranges::find_if(
       instead, [&](std::string_view option) { return arguments_.Has(option); });
   if (program && given != instead.end()) {
-    return fmt::format("{} cannot be combined with a program after --", TitleOfNamed(*given));
+    return Fail(ErrorCode::kInvalidArgument, "{} cannot be combined with a program after --",
+                TitleOfNamed(*given));
   }
-  if (given != instead.end()) return "";
+  if (given != instead.end()) return {};
   if (!program) {
     std::string text = fmt::format("put the program after --: {} -- PROGRAM", NameOf(line_.path));
     for (const std::string_view option : instead) {
       text += fmt::format(", or use {}", TitleOfNamed(option));
     }
-    return text;
+    return Fail(ErrorCode::kInvalidArgument, "{}", text);
   }
-  return program->empty() ? "no program after --" : "";
+  if (program->empty()) return Fail(ErrorCode::kInvalidArgument, "no program after --");
+  return {};
 }
 
-std::string Parser::CheckAll(std::optional<std::vector<std::string>> program) {
-  if (!line_.error.empty()) return line_.error;
-  if (std::string why = Missing(); !why.empty()) return why;
-  if (std::string why = TakeValues(); !why.empty()) return why;
+Status Parser::CheckAll(std::optional<std::vector<std::string>> program) {
+  FIELDCOST_TRY(line_.status);
+  FIELDCOST_TRY(Missing());
+  FIELDCOST_TRY(TakeValues());
   for (const std::string_view name : line_.path.back()->without) {
     if (!arguments_.Has(name)) continue;
-    return fmt::format("{} cannot be combined with {}", name,
-                       NameOf(std::span(line_.path).subspan(line_.path.size() > 1)));
+    return Fail(ErrorCode::kInvalidArgument, "{} cannot be combined with {}", name,
+                NameOf(std::span(line_.path).subspan(line_.path.size() > 1)));
   }
   for (const Command* command : line_.path) {
     for (const Option& option : command->options) {
-      if (std::string why = CheckOption(option); !why.empty()) return why;
+      FIELDCOST_TRY(CheckOption(option));
     }
   }
-  if (std::string why = CheckProgram(program); !why.empty()) return why;
+  FIELDCOST_TRY(CheckProgram(program));
   if (program) arguments_.program_ = *std::move(program);
   const Command& command = *line_.path.back();
-  return command.check ? command.check(arguments_) : "";
+  return command.check ? command.check(arguments_) : Status();
 }
 
 std::variant<Call, Answer> Parser::Parse(const Command& root, std::vector<std::string> arguments) {
@@ -267,7 +276,9 @@ std::variant<Call, Answer> Parser::Parse(const Command& root, std::vector<std::s
   if (line_.given.contains(&VersionOption())) {
     return Answer{0, fmt::format("{} {}\n", root.name, version_), ""};
   }
-  if (std::string wrong = CheckAll(std::move(program)); !wrong.empty()) return BadUsage(wrong);
+  if (const Status status = CheckAll(std::move(program)); !status) {
+    return BadUsage(status.error().message);
+  }
   return Call{line_.path.back(), std::move(arguments_)};
 }
 

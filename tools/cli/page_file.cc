@@ -18,12 +18,12 @@ command::Option HtmlOption(std::string_view help) {
       .names = "--html", .value = "FILE", .help = help, .completes = command::Completes::kFiles};
 }
 
-std::string CheckPageOption(const command::Arguments& arguments, std::string_view option) {
+Status CheckPageOption(const command::Arguments& arguments, std::string_view option) {
   for (const std::string_view other : {"--json", "--csv"}) {
     if (!arguments.Has(option) || !arguments.Has(other)) continue;
-    return fmt::format("{} cannot be combined with {}", other, option);
+    return Fail(ErrorCode::kInvalidArgument, "{} cannot be combined with {}", other, option);
   }
-  return "";
+  return {};
 }
 
 Status WritePage(const std::filesystem::path& file, const std::string& html, PageOf page_of) {

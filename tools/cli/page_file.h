@@ -14,9 +14,9 @@ namespace fieldcost::cli {
 
 // --html FILE; `help` is a string literal, a sentence that describes the page.
 command::Option HtmlOption(std::string_view help);
-// The error if both a page (by `option`) and JSON or CSV are requested; "" if not. For
+// kInvalidArgument if both a page (by `option`) and JSON or CSV are requested. For
 // command::Command::check.
-std::string CheckPageOption(const command::Arguments& arguments, std::string_view option);
+Status CheckPageOption(const command::Arguments& arguments, std::string_view option);
 
 // The page's audience: pages with the user's own numbers are readable only by the user.
 enum class PageOf { kPublished, kOwn };

@@ -69,9 +69,9 @@ Result<int> Revoke(const command::Arguments& arguments) {
   return 0;
 }
 
-std::string CheckAgentIsNamed(const command::Arguments& arguments) {
-  if (arguments.Has("agent") || arguments.Has("--agent")) return "";
-  return "revoke needs the agent's name or public key";
+Status CheckAgentIsNamed(const command::Arguments& arguments) {
+  if (arguments.Has("agent") || arguments.Has("--agent")) return {};
+  return Fail(ErrorCode::kInvalidArgument, "revoke needs the agent's name or public key");
 }
 
 }  // namespace

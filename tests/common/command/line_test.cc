@@ -7,7 +7,6 @@ namespace fieldcost::command {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const Command& Sample() {
   static const Command program{
@@ -62,11 +61,11 @@ TEST(CommandLineTest, DashesNumbersAndListsAreOperands) {
 }
 
 TEST(CommandLineTest, OptionsWithMissingOrSurplusValuesAreReported) {
-  EXPECT_EQ(Read({"--word"}).error, "--word needs a value");
-  EXPECT_EQ(Read({"-qw"}).error, "--word needs a value");
-  EXPECT_EQ(Read({"--quiet="}).error, "--quiet takes no value");
-  EXPECT_EQ(Read({"--quiet=1", "-w"}).error, "--quiet takes no value");
-  EXPECT_THAT(Read({"--word", "--quiet"}).error, IsEmpty());
+  EXPECT_EQ(Read({"--word"}).status.error().message, "--word needs a value");
+  EXPECT_EQ(Read({"-qw"}).status.error().message, "--word needs a value");
+  EXPECT_EQ(Read({"--quiet="}).status.error().message, "--quiet takes no value");
+  EXPECT_EQ(Read({"--quiet=1", "-w"}).status.error().message, "--quiet takes no value");
+  EXPECT_TRUE(Read({"--word", "--quiet"}).status.has_value());
 }
 
 }  // namespace

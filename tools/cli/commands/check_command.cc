@@ -246,10 +246,10 @@ Result<int> Run(const Request& command, const Output& output) {
 }
 
 // These options do not print a table.
-std::string CheckCsv(const command::Arguments& arguments) {
+Status CheckCsv(const command::Arguments& arguments) {
   for (const char* other : {"--explain", "--tree", "--save"}) {
     if (!arguments.Has("--csv") || !arguments.Has(other)) continue;
-    return fmt::format("--csv cannot be combined with {}", other);
+    return Fail(ErrorCode::kInvalidArgument, "--csv cannot be combined with {}", other);
   }
   return CheckPageOption(arguments, "--flame");
 }

@@ -11,10 +11,11 @@
 namespace fieldcost::cli {
 namespace {
 
-std::string CheckTarget(const command::Arguments& arguments) {
+Status CheckTarget(const command::Arguments& arguments) {
   if (arguments.Has("--for") && !arguments.program().empty())
-    return "--for requires --pid or --all; a program is recorded to its end";
-  return "";
+    return Fail(ErrorCode::kInvalidArgument,
+                "--for requires --pid or --all; a program is recorded to its end");
+  return {};
 }
 
 Result<int> Run(const command::Arguments& arguments) {

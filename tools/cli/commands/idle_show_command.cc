@@ -155,12 +155,11 @@ Result<int> Run(const command::Arguments& arguments) {
   return 0;
 }
 
-std::string Check(const command::Arguments& arguments) {
+Status Check(const command::Arguments& arguments) {
   for (const std::string_view option : {"--folded", "--pprof", "--html"}) {
-    std::string wrong = CheckPageOption(arguments, option);
-    if (!wrong.empty()) return wrong;
+    FIELDCOST_TRY(CheckPageOption(arguments, option));
   }
-  return "";
+  return {};
 }
 
 }  // namespace

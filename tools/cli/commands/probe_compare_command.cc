@@ -42,20 +42,21 @@ Result<int> Run(const command::Arguments& arguments) {
   return worst == inference::Verdict::kMore ? kIncrease : kNoIncrease;
 }
 
-std::string CheckSides(const command::Arguments& arguments) {
+Status CheckSides(const command::Arguments& arguments) {
   const bool has_programs = !arguments.program().empty();
   if (has_programs && (arguments.Has("base") || arguments.Has("--db"))) {
-    return "either two programs or recorded events (BASE NEW) are compared";
+    return Fail(ErrorCode::kInvalidArgument,
+                "either two programs or recorded events (BASE NEW) are compared");
   }
   if (!has_programs && !arguments.Has("new")) {
-    return "expected BASE NEW, or OLD ... -- NEW ...";
+    return Fail(ErrorCode::kInvalidArgument, "expected BASE NEW, or OLD ... -- NEW ...");
   }
   for (const char* const option : {"--points", "--input", "--show-output"}) {
     if (!has_programs && arguments.Has(option)) {
-      return std::string(option) + " needs programs: -- OLD ... -- NEW ...";
+      return Fail(ErrorCode::kInvalidArgument, "{} needs programs: -- OLD ... -- NEW ...", option);
     }
   }
-  return "";
+  return {};
 }
 
 Status CheckPercent(std::string& untrusted_text) {

@@ -28,9 +28,9 @@ Status CheckBuild(std::string& untrusted_text) {
   return CheckName(untrusted_text, probe::kMaxBuildBytes);
 }
 
-std::string CheckTags(const command::Arguments& arguments) {
-  if (arguments.Texts("--tag").size() <= probe::kMaxTags) return "";
-  return "at most 8 tags";
+Status CheckTags(const command::Arguments& arguments) {
+  if (arguments.Texts("--tag").size() <= probe::kMaxTags) return {};
+  return Fail(ErrorCode::kInvalidArgument, "at most 8 tags");
 }
 
 Result<int> Run(const command::Arguments& arguments) {

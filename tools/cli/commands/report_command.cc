@@ -32,12 +32,12 @@ struct Request {
   std::filesystem::path html;  // empty = no page
 };
 
-// The error in the combination of options; "" if none.
-std::string CheckVendor(const command::Arguments& arguments) {
+Status CheckVendor(const command::Arguments& arguments) {
   std::filesystem::path page = arguments.Text("--html");
   if (page.extension() == ".pdf") {
-    return fmt::format("report writes no PDF: write a page (--html {}) and print it from a browser",
-                       page.replace_extension(".html").string());
+    return Fail(ErrorCode::kInvalidArgument,
+                "report writes no PDF: write a page (--html {}) and print it from a browser",
+                page.replace_extension(".html").string());
   }
   return CheckPageOption(arguments, "--html");
 }

@@ -172,10 +172,10 @@ Examples:
             return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
                             in_full ? report::CostDetail : report::CostBrief);
           },
-      .check = [](const command::Arguments& arguments) -> std::string {
+      .check = [](const command::Arguments& arguments) -> Status {
         const bool is_whole_table = arguments.Has("--table") && arguments.Has("--html");
         if (!arguments.Has("api") && !is_whole_table) {
-          return "show needs an API, or --table with --html";
+          return Fail(ErrorCode::kInvalidArgument, "show needs an API, or --table with --html");
         }
         return CheckPageOption(arguments, "--html");
       }};

@@ -109,7 +109,7 @@ command::Option TreeOutputOption() {
           .completes = command::Completes::kFiles};
 }
 
-std::string CheckTreePage(const command::Arguments& arguments) {
+Status CheckTreePage(const command::Arguments& arguments) {
   return CheckPageOption(arguments, "--html");
 }
 

@@ -39,7 +39,7 @@ command::Option TreePageOption();    // --html
 command::Option TreeOutputOption();  // --output
 command::Option DivideByOption();    // --by
 // For command::Command::check: CheckPageOption() for --html.
-std::string CheckTreePage(const command::Arguments& arguments);
+Status CheckTreePage(const command::Arguments& arguments);
 // Adds the options for showing a tree, and that check.
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
