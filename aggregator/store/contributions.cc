@@ -10,7 +10,8 @@
 #include <functional>
 #include <set>
 
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/store_parts.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 

@@ -72,7 +72,7 @@ Status Database::CheckTableFile(const TableFile& file) const {
 
 void Database::State::NoteDamage(const std::string& text) {
   {
-    const std::lock_guard lock(damage_mutex);
+    const MutexLock lock(damage_mutex);
     if (damages.size() >= kMaxDamages || !damages.insert(text).second) return;
   }
   LogError("the store is damaged: {}; fieldcost-aggregator verify reads all of it", text);
@@ -81,7 +81,7 @@ void Database::State::NoteDamage(const std::string& text) {
 void Database::NoteDamage(const std::string& text) const { state_->NoteDamage(text); }
 
 std::uint64_t Database::damages() const {
-  const std::lock_guard lock(state_->damage_mutex);
+  const MutexLock lock(state_->damage_mutex);
   return state_->damages.size();
 }
 

@@ -68,7 +68,7 @@ class MarkedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
   IOStatus Mark(std::uint64_t bytes, const IOOptions& options, IODebugContext* debug) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (bytes <= marked_) return IOStatus::OK();
     if (mark_ == nullptr) {
       rocksdb::FileOptions plain = file_options_;
@@ -88,9 +88,9 @@ class MarkedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const std::string path_;
   const rocksdb::FileOptions file_options_;
   std::atomic<std::uint64_t> written_{0};
-  std::mutex mutex_;  // guards the members below
-  std::unique_ptr<rocksdb::FSWritableFile> mark_;
-  std::uint64_t marked_ = 0;
+  Mutex mutex_;
+  std::unique_ptr<rocksdb::FSWritableFile> mark_ FIELDCOST_GUARDED_BY(mutex_);
+  std::uint64_t marked_ FIELDCOST_GUARDED_BY(mutex_) = 0;
 };
 
 Result<std::string> ReadAll(rocksdb::FileSystem& files, const std::string& path) {
@@ -217,7 +217,7 @@ IOStatus MarkingFileSystem::Retire(const std::string& path, const IOOptions& opt
   const std::string rest((kMarkBytes - size % kMarkBytes) % kMarkBytes, '\0');
   if (status.ok()) status = mark->Append(rest + EncodeMark({.retired = true}), options, debug);
   if (status.ok()) status = mark->Sync(options, debug);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   synced_.erase(path);
   return status;
 }
@@ -235,12 +235,12 @@ IOStatus MarkingFileSystem::DeleteFile(const std::string& path, const IOOptions&
 }
 
 std::map<std::string, std::uint64_t> MarkingFileSystem::SyncedBytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return synced_;
 }
 
 void MarkingFileSystem::NoteSync(const std::string& path, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   synced_[path] = bytes;
 }
 

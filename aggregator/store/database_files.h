@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "aggregator/store/log_scan.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
@@ -69,8 +69,8 @@ class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
                            rocksdb::IODebugContext* debug);
 
   const std::shared_ptr<FailureListener> failures_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::uint64_t> synced_;  // by path
+  mutable Mutex mutex_;
+  std::map<std::string, std::uint64_t> synced_ FIELDCOST_GUARDED_BY(mutex_);  // by path
 };
 
 // The end of a log that was torn off by a crash. It contains no acknowledged record.

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "aggregator/store/database.h"
 #include "aggregator/store/database_files.h"
+#include "common/base/mutex.h"
 #include "common/base/text.h"
 
 namespace fieldcost::store {
@@ -74,9 +74,9 @@ struct Database::State {
   std::shared_ptr<FailureListener> failures = std::make_shared<FailureListener>();
   std::shared_ptr<MarkingFileSystem> files;
   std::vector<TornLog> torn_logs;
-  std::mutex damage_mutex;
-  std::set<std::string> damages;      // guarded by damage_mutex; at most kMaxDamages
-  std::unique_ptr<rocksdb::Env> env;  // outlives db
+  Mutex damage_mutex;
+  std::set<std::string> damages FIELDCOST_GUARDED_BY(damage_mutex);  // at most kMaxDamages
+  std::unique_ptr<rocksdb::Env> env;                                 // outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*>
       handles;                         // by Table, null if absent; the default family is last

@@ -8,7 +8,8 @@
 #include <limits>
 
 #include "aggregator/store/store_limits.h"
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/store_parts.h"
+#include "aggregator/store/store_row_codec.h"
 
 namespace fieldcost::store {
 namespace {
@@ -89,7 +90,7 @@ void HeldIndex::Change(const std::string& name, const std::function<void(Agent&)
 
 HeldIndex::Added HeldIndex::Try(const std::string& agent, std::uint64_t bytes, bool dishonest,
                                 const Limits& limits) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto place = agents_.find(agent);
   const Agent now = place == agents_.end() ? Agent() : place->second;
   if (now.batches >= limits.agent_batches || now.bytes + bytes > limits.agent_bytes) {
@@ -111,7 +112,7 @@ void HeldIndex::Add(const std::string& agent, std::uint64_t bytes, bool dishones
 
 void HeldIndex::Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes) {
   if (batches == 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Change(agent, [&](Agent& changed) {
     changed.batches -= batches;
     changed.bytes -= bytes;
@@ -120,7 +121,7 @@ void HeldIndex::Remove(const std::string& agent, std::uint64_t batches, std::uin
 
 std::vector<std::string> HeldIndex::WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
                                                  bool dishonest, std::uint64_t all_bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Agent newcomer{.batches = 1, .bytes = bytes, .dishonest = dishonest};
   if (const auto place = agents_.find(agent); place != agents_.end()) {
     newcomer.bytes += place->second.bytes;
@@ -142,15 +143,15 @@ std::vector<std::string> HeldIndex::WhoMakesRoom(const std::string& agent, std::
 }
 
 std::uint64_t HeldIndex::batches() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return batches_;
 }
 std::uint64_t HeldIndex::bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return bytes_;
 }
 std::uint64_t HeldIndex::honest_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return bytes_ - dishonest_bytes_;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "aggregator/store/acceptance.h"
-#include "aggregator/store/gate.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
@@ -72,49 +71,15 @@ class HeldIndex {
   static Rank RankOf(std::string_view name, const Agent& agent) {
     return {agent.dishonest, agent.bytes, name};
   }
-  void Change(const std::string& name, const std::function<void(Agent&)>& change);
+  void Change(const std::string& name, const std::function<void(Agent&)>& change)
+      FIELDCOST_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<std::string, Agent, std::less<>> agents_;
-  std::set<Rank> ranks_;  // of the names in agents_
-  std::uint64_t batches_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t dishonest_bytes_ = 0;
-};
-
-// An agent's held batches that a write drops.
-struct HeldDrop {
-  std::string agent;  // head key
-  std::uint64_t batches = 0;
-  std::uint64_t bytes = 0;
-};
-
-// Prevents evictions by other agents' batches during its lifetime. After BeAlone(), no other thread
-// changes what is held.
-class HeldAccess {
- public:
-  HeldAccess(std::mutex& evict_mutex, Gate& gate)
-      : evict_lock_(evict_mutex, std::defer_lock), gate_(gate) {
-    gate_.Enter();
-  }
-  ~HeldAccess() {
-    if (evict_lock_.owns_lock()) {
-      gate_.Open();
-    } else {
-      gate_.Leave();
-    }
-  }
-  HeldAccess(const HeldAccess&) = delete;
-  HeldAccess& operator=(const HeldAccess&) = delete;
-  void BeAlone() {
-    gate_.Leave();
-    evict_lock_.lock();
-    gate_.Close();
-  }
-
- private:
-  std::unique_lock<std::mutex> evict_lock_;
-  Gate& gate_;
+  mutable Mutex mutex_;
+  std::map<std::string, Agent, std::less<>> agents_ FIELDCOST_GUARDED_BY(mutex_);
+  std::set<Rank> ranks_ FIELDCOST_GUARDED_BY(mutex_);  // of the names in agents_
+  std::uint64_t batches_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  std::uint64_t bytes_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dishonest_bytes_ FIELDCOST_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fieldcost::store

@@ -6,7 +6,7 @@
 #include "aggregator/store/kept.h"
 
 #include "aggregator/store/ledger.h"
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/store_parts.h"
 #include "common/base/byte_order.h"
 
 namespace fieldcost::store {

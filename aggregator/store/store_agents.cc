@@ -9,52 +9,30 @@
 #include "common/base/check.h"
 
 namespace fieldcost::store {
-namespace {
-
-constexpr std::string_view kRevokedPrefix = "revoked/";
-constexpr std::string_view kRecordVersion = "\x01";
-
-std::string RevocationKey(std::string_view agent_id) {
-  return std::string(kRevokedPrefix) + std::string(agent_id);
-}
-
-}  // namespace
-
-void Store::State::PutEnrolment(std::string_view agent_id, wire::Epoch epoch,
-                                Database::WriteSet& changes) {
-  changes.Put(Table::kLedger, EnrolmentKey(LedgerHeadKey(agent_id, epoch.value())), kRecordVersion);
-}
 
 Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
-  FIELDCOST_TRY(state_->CheckEpoch(epoch));
+  FIELDCOST_TRY(state_->bounds.CheckEpoch(epoch));
   FIELDCOST_ASSIGN(const bool enrolled, IsEnrolled(agent_id, epoch));
   if (enrolled) return {};
   Database::WriteSet changes(*state_->database);
-  State::PutEnrolment(agent_id, epoch, changes);
-  return state_->Commit(changes);
+  state_->ledger.PutEnrolment(agent_id, epoch, changes);
+  return state_->sums.Commit(changes);
 }
 
 Result<bool> Store::IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const {
-  const std::string key = EnrolmentKey(LedgerHeadKey(agent_id, epoch.value()));
-  FIELDCOST_ASSIGN(const auto record, state_->database->Get(Table::kLedger, key));
-  return record.has_value();
+  return state_->ledger.IsEnrolled(agent_id, epoch);
 }
 
 Status Store::Revoke(std::string_view agent_id) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
-  const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
-  if (state_->failed) return StoreFailed();
+  const AgentLock agent_lock(state_->ledger.agent_locks(), agent_id);
+  if (state_->failure.has_happened()) return StoreFailed();
   Database::WriteSet changes(*state_->database);
-  changes.Put(Table::kMeta, RevocationKey(agent_id), kRecordVersion);
+  state_->ledger.PutRevocation(agent_id, changes);
   const auto dropped =
-      state_->DropHeld(agent_id, std::numeric_limits<std::uint64_t>::max(), changes);
+      state_->held.Drop(agent_id, std::numeric_limits<std::uint64_t>::max(), changes);
   return dropped ? Status() : Status(dropped.error());
-}
-
-Result<bool> Store::State::IsRevoked(std::string_view agent_id) const {
-  FIELDCOST_ASSIGN(const auto record, database->Get(Table::kMeta, RevocationKey(agent_id)));
-  return record.has_value();
 }
 
 Result<std::vector<std::string>> Store::RevokedAgents() const {

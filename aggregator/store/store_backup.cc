@@ -63,24 +63,20 @@ Status RenameDurably(const std::filesystem::path& from, const std::filesystem::p
 }  // namespace
 
 Status Store::Backup(const std::filesystem::path& directory, std::string_view attachment) {
-  const std::lock_guard lock(state_->backup_mutex);
+  const LevelLock lock(state_->backup_mutex, lock_order::kBackup);
   if (!healthy()) {
     return Fail(ErrorCode::kIo, "the store has failed; it is unknown what a copy of it would hold");
   }
   auto identity = IdentityOf(*state_->database);
-  if (!identity) return state_->Failed(identity.error());
+  if (!identity) return state_->failure.Record(identity.error());
   FIELDCOST_ASSIGN(const auto newest, Database::NewestAttachment(directory));
   if (newest && !newest->starts_with(*identity)) {
     return Fail(ErrorCode::kInvalidArgument, "{} holds backups of another store",
                 directory.string());
   }
-  const auto set_backing_up = [this](bool value) {
-    const std::lock_guard checkpoint_lock(state_->checkpoint_mutex);
-    state_->backing_up = value;
-  };
-  set_backing_up(true);
+  state_->sums.SetBackingUp(true);
   const Status copied = state_->database->Backup(directory, *identity + std::string(attachment));
-  set_backing_up(false);
+  state_->sums.SetBackingUp(false);
   FIELDCOST_TRY(copied);
   if (!healthy()) return Fail(ErrorCode::kIo, "the store has failed during the backup");
   return {};

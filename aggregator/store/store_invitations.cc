@@ -18,11 +18,11 @@ std::string InvitationKey(std::string_view token_hash) {
 
 Status Store::AddInvitation(std::string_view token_hash, const Invitation& invitation) {
   FIELDCOST_CHECK(token_hash.size() == kTokenHashBytes);
-  const std::lock_guard lock(state_->invitation_mutex);
-  if (state_->failed) return StoreFailed();
+  const LevelLock lock(state_->invitation_mutex, lock_order::kInvitation);
+  if (state_->failure.has_happened()) return StoreFailed();
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kMeta, InvitationKey(token_hash), invitation.Encode());
-  return state_->Commit(changes);
+  return state_->sums.Commit(changes);
 }
 
 Result<std::map<std::string, Invitation>> Store::Invitations() const {
@@ -39,19 +39,19 @@ Result<std::map<std::string, Invitation>> Store::Invitations() const {
 }
 
 Status Store::RemoveInvitation(std::string_view token_hash) {
-  const std::lock_guard lock(state_->invitation_mutex);
-  if (state_->failed) return StoreFailed();
+  const LevelLock lock(state_->invitation_mutex, lock_order::kInvitation);
+  if (state_->failure.has_happened()) return StoreFailed();
   Database::WriteSet changes(*state_->database);
   changes.Delete(Table::kMeta, InvitationKey(token_hash));
-  return state_->Commit(changes);
+  return state_->sums.Commit(changes);
 }
 
 Result<InvitationUse> Store::EnrolInvited(std::string_view token_hash, std::string_view agent_id,
                                           wire::Epoch epoch, std::chrono::sys_seconds now) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes && token_hash.size() == kTokenHashBytes);
-  FIELDCOST_TRY(state_->CheckEpoch(epoch));
-  const std::lock_guard lock(state_->invitation_mutex);
-  if (state_->failed) return StoreFailed();
+  FIELDCOST_TRY(state_->bounds.CheckEpoch(epoch));
+  const LevelLock lock(state_->invitation_mutex, lock_order::kInvitation);
+  if (state_->failure.has_happened()) return StoreFailed();
   const std::string key = InvitationKey(token_hash);
   FIELDCOST_ASSIGN(const auto bytes, state_->database->Get(Table::kMeta, key));
   if (!bytes) return InvitationUse::kUnknown;
@@ -63,8 +63,8 @@ Result<InvitationUse> Store::EnrolInvited(std::string_view token_hash, std::stri
   invitation.Use(epoch.value());
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kMeta, key, invitation.Encode());
-  state_->PutEnrolment(agent_id, epoch, changes);
-  FIELDCOST_TRY(state_->Commit(changes));
+  state_->ledger.PutEnrolment(agent_id, epoch, changes);
+  FIELDCOST_TRY(state_->sums.Commit(changes));
   return InvitationUse::kEnrolled;
 }
 

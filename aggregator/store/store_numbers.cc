@@ -4,14 +4,12 @@
 
 namespace fieldcost::store {
 
-std::string NamedNumberKey(std::string_view name) { return "number/" + std::string(name); }
-
 Status Store::PutNumber(std::string_view name, std::uint64_t value) {
-  if (state_->failed) return StoreFailed();
+  if (state_->failure.has_happened()) return StoreFailed();
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kMeta, NamedNumberKey(name), NumberKey(value));
   if (Status status = state_->database->Write(changes); !status) {
-    return state_->Failed(status.error());
+    return state_->failure.Record(status.error());
   }
   return {};
 }

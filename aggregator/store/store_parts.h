@@ -2,19 +2,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "aggregator/store/acceptance.h"
+#include "aggregator/store/database.h"
 #include "common/base/byte_order.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
 
-// Keys and values that the parts of Store::State exchange; for this folder's sources only.
+// Keys and values that the parts of the store exchange; for this folder's sources only.
 
 // Keys in Table::kProgress.
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
+// Prefixes of keys in Table::kMeta: of a binding's name, and of the id of a revoked agent.
+inline constexpr char kBindingPrefix[] = "binding/";
+inline constexpr std::string_view kRevokedPrefix = "revoked/";
 
 // The error returned by every call after a failure.
 inline Error StoreFailed() {
@@ -26,6 +32,20 @@ inline std::string NumberKey(std::uint64_t number) {
   AppendBigEndian64(number, key);
   return key;
 }
+
+// The key under which Store::PutNumber() stores a number.
+std::string NamedNumberKey(std::string_view name);
+// A number in Table::kMeta; 0 if it was never set.
+Result<std::uint64_t> ReadMetaNumber(const Database& database, std::string_view key);
+
+// Size of a row key's first part, its API, which ends with the fifth zero byte.
+std::size_t SizeOfApi(std::string_view row_key);
+// The week at the end of a row key.
+std::uint32_t WeekOfRowKey(std::string_view row_key);
+
+// Appends the batch in the form of the inbox: its body as received if there is one, otherwise its
+// rows in our own form.
+void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes);
 
 // A batch's addition to the sums, in the form of the log.
 struct Addition {

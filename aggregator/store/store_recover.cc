@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
-constexpr std::string_view kRevokedPrefix = "revoked/";
 
 std::uint64_t NumberAt(std::string_view key, std::size_t at) {
   return ReadBigEndian(key.substr(at, kNumberBytes));

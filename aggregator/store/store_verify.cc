@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "aggregator/store/kept.h"
 #include "aggregator/store/store_state.h"
 #include "aggregator/store/verify_ledger.h"
 #include "common/base/text.h"
@@ -162,19 +163,20 @@ class RowSumsCheck {
 Result<LedgerSums> Store::State::CheckTables(const Database::View* view, const Totals& expected,
                                              VerifyReport& report) const {
   FIELDCOST_TRY(CheckHeld(*database, view, report));
-  LedgerCheck check(*database, view, {.first_week = first_week, .first_epoch = first_epoch},
+  LedgerCheck check(*database, view,
+                    {.first_week = bounds.first_week(), .first_epoch = bounds.first_epoch()},
                     [&](const std::string& problem) { Note(problem, report); });
-  FIELDCOST_ASSIGN(LedgerSums ledger, check.Run());
-  report.ledger_entries = ledger.entries;
-  FIELDCOST_TRY(CheckKept(*database, view, ledger.kept, report));
+  FIELDCOST_ASSIGN(LedgerSums found, check.Run());
+  report.ledger_entries = found.entries;
+  FIELDCOST_TRY(CheckKept(*database, view, found.kept, report));
   // The totals count the batches of forgotten epochs, which the ledger no longer knows.
-  const bool all_known = first_epoch == 0;
-  if (all_known ? ledger.batches != expected.batches : ledger.batches > expected.batches) {
+  const bool all_known = bounds.first_epoch() == 0;
+  if (all_known ? found.batches != expected.batches : found.batches > expected.batches) {
     Note(fmt::format("the ledger knows {} batches that are in the sums, the totals are of {}",
-                     ledger.batches, expected.batches),
+                     found.batches, expected.batches),
          report);
   }
-  return ledger;
+  return found;
 }
 
 Status Store::CheckRunning(VerifyReport& report) {
@@ -188,63 +190,30 @@ Status Store::CheckRunning(VerifyReport& report) {
   FIELDCOST_TRY(snapshot.ForEach(add));
   rows.CompareWith(snapshot.totals());
   // Batches that arrived meanwhile are in the ledger but not in the snapshot.
-  Totals all;
-  std::shared_ptr<Database::View> view;
-  {
-    const std::lock_guard checkpoint_lock(state_->checkpoint_mutex);
-    state_->gate.Close();
-    view = state_->database->Freeze();
-    all = state_->totals;
-    {
-      const std::lock_guard lock(state_->table_mutex);
-      all.Add(state_->dirty.totals());
-    }
-    state_->gate.Open();
-    // It is unknown how much of the last write reached the disk, and a checkpoint may be
-    // unfinished.
-    if (state_->failed) return StoreFailed();
-  }
-  const auto ledger = state_->CheckTables(view.get(), all, report);
+  FIELDCOST_ASSIGN(const StoredSums::Moment now, state_->sums.MomentBetweenCommits());
+  const auto ledger = state_->CheckTables(now.view.get(), now.totals, report);
   return ledger ? Status() : Status(ledger.error());
 }
 
 Status Store::State::CheckStopped(VerifyReport& report) const {
   RowSumsCheck rows(report);
   stats::RowKey key;
-  CompactRow row;
-  // Adds a row, including its changes in the log.
-  const auto add = [&](std::string_view key_bytes) -> Status {
+  const auto add = [&](std::string_view key_bytes, const CompactRow& row) -> Status {
     FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
-    bool found = false;
-    FIELDCOST_TRY(dirty.Apply(key_bytes, row, found));
-    if (!row.buckets.empty()) rows.Add(key, row);
+    rows.Add(key, row);
     return {};
   };
-  const auto add_stored = [&](std::string_view key_bytes, std::string_view value) -> Status {
-    FIELDCOST_TRY(DecodeRowValue(value, row));
-    return add(key_bytes);
-  };
-  Database::Lookup stored(*database, Table::kRows, nullptr);
-  const auto add_new = [&](const std::string& key_bytes, const CompactRow*,
-                           const CompactRow*) -> Status {
-    FIELDCOST_ASSIGN(const auto there, stored.Find(key_bytes));
-    if (there) return {};
-    row.Clear();
-    return add(key_bytes);
-  };
-  FIELDCOST_TRY(database->ForEach(Table::kRows, "", nullptr, add_stored));
-  FIELDCOST_TRY(dirty.ForEach(add_new));
-  Totals expected = totals;
-  expected.Add(dirty.totals());
+  FIELDCOST_TRY(sums.ForEachNewest(add));
+  const Totals expected = sums.NewestTotals();
   rows.CompareWith(expected);
-  FIELDCOST_ASSIGN(const LedgerSums ledger, CheckTables(nullptr, expected, report));
-  rows.CompareWith(ledger, first_week);
+  FIELDCOST_ASSIGN(const LedgerSums of_ledger, CheckTables(nullptr, expected, report));
+  rows.CompareWith(of_ledger, bounds.first_week());
   return {};
 }
 
 Result<VerifyReport> Store::Verify() {
   // Otherwise rows that expire meanwhile would be missing.
-  const std::lock_guard expire_lock(state_->expire_mutex);
+  const LevelLock expire_lock(state_->expire_mutex, lock_order::kExpiry);
   VerifyReport report;
   FIELDCOST_TRY(CheckFiles(*state_->database, report));
   FIELDCOST_TRY(ReadBindings(*state_->database, report));
@@ -255,7 +224,7 @@ Result<VerifyReport> Store::Verify() {
 Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
   FIELDCOST_ASSIGN(const auto state, State::OpenToRead(std::move(options)));
   VerifyReport report;
-  report.sequence = state->last_number;
+  report.sequence = state->sums.last_number();
   FIELDCOST_TRY(CheckFiles(*state->database, report));
   FIELDCOST_TRY(ReadBindings(*state->database, report));
   if (report.torn_bytes != 0) {

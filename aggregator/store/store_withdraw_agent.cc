@@ -113,7 +113,7 @@ Result<RemovalEffect> Store::EffectOfRemoving(std::string_view agent_id, std::ui
   effect.held_batches = batches.held;
   effect.not_kept = batches.not_kept;
   Parts parts;
-  const std::uint32_t bound = state_->first_week;
+  const std::uint32_t bound = state_->bounds.first_week();
   for (const auto& [epoch, sequence] : batches.kept) {
     FIELDCOST_ASSIGN(const auto rows, KeptRows(agent_id, epoch, sequence));
     if (!rows) continue;

@@ -10,7 +10,10 @@
 #include <set>
 #include <tuple>
 
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/database.h"
+#include "aggregator/store/ledger.h"
+#include "aggregator/store/store.h"
+#include "aggregator/store/store_parts.h"
 #include "common/base/units.h"
 #include "common/wire/epoch.h"
 #include "tests/aggregator/store/batches.h"

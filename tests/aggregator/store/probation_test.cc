@@ -11,7 +11,8 @@
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/held.h"
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/ledger.h"
+#include "aggregator/store/store.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/aggregator/store/probation_model.h"
 #include "tests/support/process.h"

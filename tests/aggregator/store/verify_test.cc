@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "aggregator/store/contributions.h"
-#include "aggregator/store/store_state.h"
+#include "aggregator/store/database.h"
+#include "aggregator/store/kept.h"
+#include "aggregator/store/ledger.h"
+#include "aggregator/store/probation.h"
+#include "aggregator/store/store.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "tests/aggregator/store/batches.h"

@@ -2,14 +2,14 @@
 
 Usage: mutex_annotations_test.py SOURCE_ROOT FLAG...
 
-The flags are those with which clang compiles the product. Skipped (77) without clang++.
+The flags are those with which clang compiles the product (see wrong_code.py).
 """
 
-import shutil
-import subprocess
 import sys
+from pathlib import Path
 
-SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+import wrong_code  # noqa: E402
 
 CODE = """#include "common/base/mutex.h"
 using namespace fieldcost;
@@ -39,7 +39,7 @@ class Counter {
     const MutexLock next_lock(next_mutex_);
     ++count_;
   }
-  void Wrong();
+  void Wrong() { WRONG }
 
  private:
   void AddLocked() FIELDCOST_REQUIRES(mutex_) { ++count_; }
@@ -51,10 +51,9 @@ class Counter {
   int shared_ FIELDCOST_GUARDED_BY(shared_mutex_) = 0;
   int* pointed_ FIELDCOST_PT_GUARDED_BY(mutex_) = nullptr;
 };
-void Counter::Wrong() { WRONG }
 """
 
-# What is wrong, and what clang must report.
+# The wrong use, and what clang must report.
 WRONG = {
     "++count_;": "requires holding mutex 'mutex_'",
     "*pointed_ = 1;": "requires holding mutex 'mutex_'",
@@ -75,30 +74,5 @@ WRONG = {
 }
 
 
-def compile_errors(compiler, root, flags, wrong):
-    result = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{root}", "-x", "c++", *flags, "-Werror", "-"],
-                            input=CODE.replace("WRONG", wrong), capture_output=True, text=True, check=False)
-    return result.returncode, result.stderr
-
-
-def main():
-    root, *flags = sys.argv[1:]
-    compiler = shutil.which("clang++-14") or shutil.which("clang++")
-    if compiler is None:
-        print("Skipped\nneeds clang++\n[  SKIPPED ] base.mutex_annotations")
-        return SKIPPED
-    failures = 0
-    status, errors = compile_errors(compiler, root, flags, "")
-    if status != 0:
-        print(f"correct code does not compile:\n{errors}")
-        failures += 1
-    for wrong, expected in WRONG.items():
-        status, errors = compile_errors(compiler, root, flags, wrong)
-        if status == 0 or expected not in errors:
-            print(f"clang does not report \"{expected}\" for: {wrong}\n{errors}")
-            failures += 1
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(wrong_code.check("base.mutex_annotations", CODE, WRONG))
