@@ -150,19 +150,17 @@ TEST(FiguresTest, OnesOwnAreExact) {
   EXPECT_FALSE(figures.few_machines);
 }
 
-TEST(FiguresTest, FiguresAreUnknownIfMostContributionsAreTooOld) {
+TEST(FiguresTest, FiguresAreUnknownWithoutWeightsAndBoundedSums) {
   ApiSums sums = SumsOf(std::vector<CostHistogram>(10, Calls(10, 1000)));
-  sums.scalars.contributions = 20;
-  EXPECT_TRUE(FiguresOf(sums, Whose::kField).quantiles);
-  EXPECT_TRUE(FiguresOf(sums, Whose::kField).mean);
-  sums.scalars.contributions = 21;
-  const Figures figures = FiguresOf(sums, Whose::kField);
+  EXPECT_TRUE(FiguresOf(sums, Whose::kField).all_calls);
+  sums.bounded = {};
+  Figures figures = FiguresOf(sums, Whose::kField);
+  EXPECT_TRUE(figures.quantiles);
+  EXPECT_FALSE(figures.calls || figures.sum || figures.mean || figures.all_calls);
+  sums.weights = {};
+  figures = FiguresOf(sums, Whose::kField);
   EXPECT_FALSE(figures.quantiles || figures.shares || figures.calls || figures.sum ||
                figures.mean || figures.all_calls || figures.few_machines);
-  sums.scalars.contributions = 10;
-  sums.bounded = {};
-  EXPECT_TRUE(FiguresOf(sums, Whose::kField).quantiles);
-  EXPECT_FALSE(FiguresOf(sums, Whose::kField).all_calls);
 }
 
 TEST(FiguresTest, OneMachinesWordOnTheVariationWithinMachinesDoesNotCount) {
