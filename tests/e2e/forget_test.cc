@@ -104,7 +104,7 @@ TEST_F(ForgetTest, ThePublishedNumbersAreThoseOfAHistoryWithoutTheAgent) {
   EXPECT_TRUE(after == without);
 }
 
-TEST_F(ForgetTest, KillsOnEitherSideChangeNothingOfIt) {
+TEST_F(ForgetTest, KillsOnEitherSideDoNotChangeTheResult) {
   StartAggregator();
   ASSERT_NO_FATAL_FAILURE(OtherUserMeasures());
   ASSERT_NO_FATAL_FAILURE(OtherUserUploads());

@@ -108,7 +108,7 @@ TEST_F(ProbeWayTest, ServerThatIsKilledHasEachPointOnce) {
   }
 }
 
-TEST_F(ProbeWayTest, KilledRecorderLosesNothingOfAProgramThatGoesOn) {
+TEST_F(ProbeWayTest, KilledRecorderLosesNothingOfARunningProgram) {
   constexpr int kHalf = 3000;
   const std::filesystem::path pipe = user_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -130,7 +130,7 @@ TEST_F(ProbeWayTest, KilledRecorderLosesNothingOfAProgramThatGoesOn) {
 }
 
 // As on a full disk.
-TEST_F(ProbeWayTest, ProgramGoesOnWhereNothingCanBeKeptAndItIsKeptLater) {
+TEST_F(ProbeWayTest, ProgramRunsWithoutStorageAndItsEventsAreStoredLater) {
   Record({"--local"}, {kProbed, "scopes"});
   const std::uint64_t before = Hits(spool());
   const auto execute = [&](const char* sql) {

@@ -50,7 +50,7 @@ TEST(GuardedRunTest, AnInputThatNeverEndsIsReported) {
   EXPECT_EQ(report.failed[0].reason, "more than 1 s of CPU");
 }
 
-TEST(GuardedRunTest, AnInputThatWaitsForEverIsReported) {
+TEST(GuardedRunTest, ReportsInputsThatHang) {
   const GuardedReport report = RunGuarded(2, {.clock_seconds = 1}, [](std::uint64_t number) {
     while (number == 1) ::pause();
   });

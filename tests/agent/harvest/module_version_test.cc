@@ -45,7 +45,7 @@ TEST_F(ModuleVersionTest, FileOfAPackageHasItsVersionIfTheBuildIsTheRuns) {
   }
 }
 
-TEST_F(ModuleVersionTest, CopyOfAPackagesFileIsOfNoPackage) {
+TEST_F(ModuleVersionTest, CopyOfAPackagesFileBelongsToNoPackage) {
   const auto copy = directory_.path() / "libc.so.6";
   std::filesystem::copy_file(kLibcPath, copy);
   EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
@@ -68,7 +68,7 @@ TEST_F(ModuleVersionTest, IgnoresVersionsThatNoBatchCanHold) {
   EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
 }
 
-TEST_F(ModuleVersionTest, FileThatWasReplacedIsLookedAtAnew) {
+TEST_F(ModuleVersionTest, ReadsAReplacedFileAgain) {
   const auto file = directory_.path() / "libc.so.6";
   std::filesystem::copy_file(kLibcPath, file);
   const std::string old_id = testing::BuildIdOfFile(file);

@@ -156,7 +156,7 @@ TEST(IdleClockTest, PromptnessNeverExceedsProcStatNextToABusyLoop) {
   busy.join();
 }
 
-TEST(IdleClockTest, WithoutProcStatPromptnessIsNoSource) {
+TEST(IdleClockTest, WithoutProcStatPromptnessIsNotUsed) {
   const auto clock = IdleClock::Open(
       3, {.tick_ns = 1'000'000, .only = IdleClock::Source::kPromptness, .stat = "/nonexistent"});
   ASSERT_FALSE(clock.has_value());

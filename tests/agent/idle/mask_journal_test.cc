@@ -97,7 +97,7 @@ TEST_F(MaskJournalTest, KeepsMasksThatOthersHaveChangedSince) {
   EXPECT_EQ(RestoreMasks(directory_.path()).value(), 0U);
 }
 
-TEST_F(MaskJournalTest, AnotherThreadOfTheSameNumberIsLeftAlone) {
+TEST_F(MaskJournalTest, DoesNotRestoreANewThreadOfTheSameNumber) {
   ++changed_.start;
   ChangeAndDie();
   EXPECT_EQ(RestoreMasks(directory_.path()).value(), 0U);

@@ -24,7 +24,7 @@ TEST_F(StrangersTest, LibrariesWithTheSameNamesEachCallTheirOwn) {
   }
 }
 
-TEST_F(StrangersTest, ANamespaceOfItsOwnIsLeftAlone) {
+TEST_F(StrangersTest, DoesNotMeasureSeparateNamespaces) {
   EXPECT_EQ(ExpectUnnoticed({kStrangers, "namespace"}, "libc.so.6!str*").output, "100\n100\n100\n");
 }
 

@@ -28,7 +28,7 @@ class DisturbanceTest : public ::testing::Test {
   }};
 };
 
-TEST_F(DisturbanceTest, ALoopThatIsSlowBeforeAndAfterItIsOne) {
+TEST_F(DisturbanceTest, SlowLoopsBeforeAndAfterAreADisturbance) {
   EXPECT_FALSE(Run(1000, 1000));
   EXPECT_TRUE(Run(1260, 1260));
   EXPECT_TRUE(Run(90'000, 1260));
@@ -54,7 +54,7 @@ TEST_F(DisturbanceTest, FourTimesTheUsualSwitchesAreOne) {
   EXPECT_FALSE(Run(1000, 1000, 500, 2 * kSecond));  // judged by rate
 }
 
-TEST_F(DisturbanceTest, AFewSwitchesAreNoDisturbance) {
+TEST_F(DisturbanceTest, IgnoresAFewSwitches) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Run(1000, 1000, 0)) << i;
   EXPECT_FALSE(Run(1000, 1000, 20, kSecond / 1000));
   EXPECT_TRUE(Run(1000, 1000, 21, kSecond / 1000));
@@ -69,7 +69,7 @@ TEST_F(DisturbanceTest, DisturbedRunsAreNotUsual) {
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(Run(1000, 1000, 1000)) << i;
 }
 
-TEST_F(DisturbanceTest, ARunOfNoTimeIsNoDivisionByZero) { EXPECT_FALSE(Run(1000, 1000, 5, 0)); }
+TEST_F(DisturbanceTest, HandlesRunsWithoutTime) { EXPECT_FALSE(Run(1000, 1000, 5, 0)); }
 
 }  // namespace
 }  // namespace fieldcost::lab

@@ -99,7 +99,7 @@ TEST_F(MeasureTest, BytesMovedByStreamsAreUnknown) {
 }
 
 // Ticks and nanoseconds of a call represent the same time.
-TEST_F(MeasureTest, CyclesAreOfTheTimedCalls) {
+TEST_F(MeasureTest, CyclesCoverTheTimedCalls) {
   const auto found = Measured(Options({kVictim, "calls"}));
   ASSERT_TRUE(found) << found.error().message;
   const ApiSums* const api = Find(*found, "victim_noop");

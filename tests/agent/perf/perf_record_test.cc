@@ -41,7 +41,7 @@ TEST(PerfRecordTest, SamplesHaveTheirRegistersByDwarfNumber) {
   EXPECT_EQ(sample.stack.size(), 8U);  // of 16, the ones that the kernel filled
 }
 
-TEST(PerfRecordTest, MappingsAreOfTheirFile) {
+TEST(PerfRecordTest, MappingsNameTheirFile) {
   const auto map = [](std::uint32_t protection, std::uint64_t bytes, const char* path) {
     return MadeRecordAt(9, PERF_RECORD_MMAP2, 0,
                         Raw(std::uint32_t{42}) + Raw(std::uint32_t{43}) +
@@ -95,7 +95,7 @@ TEST(PerfRecordTest, ProcessesComeGoAndBecomeOthers) {
   EXPECT_EQ(std::get<LostRecord>(ParseRecord(BytesOf(lost))->content).count, 12U);
 }
 
-TEST(PerfRecordTest, SwitchesAreOfTheThreadThatTheyName) {
+TEST(PerfRecordTest, SwitchesBelongToTheNamedThread) {
   const auto switched = [](std::uint16_t misc) {
     const std::string bytes = MadeRecordAt(4, PERF_RECORD_SWITCH, misc, "");
     return std::get<SwitchRecord>(ParseRecord(BytesOf(bytes))->content);

@@ -51,7 +51,7 @@ TEST(HeaderNamesTest, NamesInFrontOfAParenthesisAreFound) {
   for (const Row& row : table) EXPECT_EQ(NamesIn(row.header), row.names) << row.header;
 }
 
-TEST(HeaderNamesTest, ExcessivelyLongWordsAreNoNames) {
+TEST(HeaderNamesTest, IgnoresExcessivelyLongWords) {
   EXPECT_THAT(NamesIn(std::string(257, 'a') + "(); b();"), UnorderedElementsAre("b"));
 }
 
@@ -103,7 +103,7 @@ TEST_F(DocumentedNamesTest, LinksAndSpecialFilesAreNotRead) {
   EXPECT_EQ(Find(), NumbersOf({"top"}));
 }
 
-TEST_F(DocumentedNamesTest, NoMoreThanTheLimitsIsRead) {
+TEST_F(DocumentedNamesTest, ReadsNoMoreThanTheLimits) {
   Write("include/a.h", "int aaa(void);");
   Write("include/b.h", "int bbb(void);       ");
   Write("include/d/c.h", "int ccc(void);");

@@ -169,7 +169,7 @@ TEST_F(FieldPolicyTest, DoesNotFetchOnceSendingIsSwitchedOff) {
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
 
-TEST_F(FieldPolicyTest, OlderVersionIsRefusedForEver) {
+TEST_F(FieldPolicyTest, RefusesOlderVersionsPermanently) {
   Serve(Policy(5));
   ASSERT_TRUE(*Fetch());
   Serve(Policy(4));
@@ -243,7 +243,7 @@ TEST_F(FieldPolicyTest, NewPolicyKeyTakesOverAndVersionsOfTheOldAreForgotten) {
   EXPECT_EQ(InForce(), 2U);
 }
 
-TEST_F(FieldPolicyTest, PolicyOfAReplacedKeyGoesEvenIfThereIsNoNewOne) {
+TEST_F(FieldPolicyTest, DropsThePolicyOfAReplacedKeyEvenWithoutANewOne) {
   Serve(Policy(1));
   ASSERT_TRUE(*Fetch());
   PublishRoot({crypto::PrivateKey::Generate().public_key()});

@@ -45,7 +45,7 @@ TEST_F(UnnoticedTest, ACollectorFindsWhatIsInRegisters) {
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kCollector), 2U);
 }
 
-TEST_F(UnnoticedTest, AProgramThatBringsACollectorIsLeftAloneFromThenOn) {
+TEST_F(UnnoticedTest, StopsMeasuringProgramsThatLoadACollector) {
   const std::string program = kVictims + "embed";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "built only where libpython 3.11 is";
   const std::string script =

@@ -20,7 +20,7 @@ using shm::Metric;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(CollectionTest, TheFirstCallIsRecordedApart) {
+TEST_F(CollectionTest, RecordsTheFirstCallSeparately) {
   SetPolicy({});
   ASSERT_EQ(RunProcess(Tally({"all"}, "libtally.so.1!*")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
@@ -323,7 +323,7 @@ class LeaseTest : public CollectionTest {
   }
 };
 
-TEST_F(LeaseTest, OnlySoManyProgramsAreMeasuredAtOnce) {
+TEST_F(LeaseTest, LimitsConcurrentlyMeasuredPrograms) {
   BackgroundProcess first(Tally({"hold"}));
   ASSERT_TRUE(first.WaitForLine("holding"));
   EXPECT_TRUE(IsNextMeasured());

@@ -75,7 +75,7 @@ double Deviation(const Program& program, int runs, Draw changed = &DrawChangedGa
 
 double One(std::uint64_t) { return 1; }
 
-TEST(GapsTest, AUsualGapIsUniformAndAFirstOneIsWhatIsLeftOfIt) {
+TEST(GapsTest, UsualGapsAreUniformAndFirstOnesAreTheirRemainder) {
   constexpr std::uint32_t kLog2 = 2;
   constexpr int kDraws = 1000000;
   constexpr std::size_t kLengths = 7;
@@ -119,7 +119,7 @@ TEST(GapsTest, TotalsAreTrueForFewCallsAsForMany) {
       << "the effect of treating a first gap like any other";
 }
 
-TEST(GapsTest, TotalsAreTrueWhateverComesAroundInThem) {
+TEST(GapsTest, TotalsAreUnbiasedForPeriodicCalls) {
   for (const std::uint64_t period : {2U, 3U, 16U, 31U, 100U, 1000U}) {
     const auto rare = [period](std::uint64_t call) { return call % period == 0 ? 1000.0 : 1.0; };
     const Program program{5000, rare, [](auto, auto) { return 4; }};

@@ -70,7 +70,7 @@ TEST_F(HostsTest, AProgramMayHaveFewDescriptors) {
   EXPECT_EQ(RunFileCount(), 4U);
 }
 
-TEST_F(HostsTest, AProgramWithLittleMemoryIsLeftAlone) {
+TEST_F(HostsTest, DoesNotMeasureProgramsWithLittleMemory) {
   for (const char* limit : {"ulimit -v 100000", "ulimit -d 100000"}) {
     ExpectUnnoticed({"/bin/sh", "-c", Limited(limit, "descriptors")}, "libvictim.so.1!*");
     EXPECT_EQ(RunFileCount(), 0U) << limit;
@@ -98,7 +98,7 @@ TEST_F(HostsTest, AnotherPreloadedLibraryMayStandBeforeAndAfter) {
   EXPECT_EQ(RunFileCount(), 6U);
 }
 
-TEST_F(HostsTest, AProgramWithASanitizersRuntimeIsLeftAlone) {
+TEST_F(HostsTest, DoesNotMeasureProgramsWithASanitizersRuntime) {
   for (const char* const runtime : {"libvictim_msan.so", "libvictim_rtsan.so"}) {
     ProcessOptions options = Measured({kVictim, "alloc"}, kAllOfVictim);
     options.environment[0].second = kLibrary + ":" + kVictims + runtime;
@@ -157,7 +157,7 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasuredThoughTheLibraryIsInIt) {
   }
 }
 
-TEST_F(HostsTest, FullMemoryIsNoSignal) {
+TEST_F(HostsTest, FullMemoryRaisesNoSignal) {
   const std::string script =
       "mount -t tmpfs -o size=32k,mode=700 none $1 && mkdir $1/runs && "
       "export LD_PRELOAD=$3 FIELDCOST_STATE_DIR=$2 FIELDCOST_METRICS=time,alloc "

@@ -77,7 +77,7 @@ class MemoryTest : public PreloadTest {
   }
 };
 
-TEST_F(MemoryTest, AFileSystemThatCanFaultIsLeftAlone) {
+TEST_F(MemoryTest, AvoidsFileSystemsThatCanFault) {
   const TempDir disk(FIELDCOST_BINARY_DIR);
   if (IsOnMemory(disk.path())) GTEST_SKIP() << "the build directory is on tmpfs";
   std::filesystem::create_directory(disk.path() / "runs");
@@ -88,7 +88,7 @@ TEST_F(MemoryTest, AFileSystemThatCanFaultIsLeftAlone) {
       << "the directory on disk is not used either";
 }
 
-TEST_F(MemoryTest, OneThatIsMountedInItIsLeftAloneToo) {
+TEST_F(MemoryTest, AvoidsMountsInsideTheRoot) {
   const TempDir disk(FIELDCOST_BINARY_DIR);
   if (IsOnMemory(disk.path())) GTEST_SKIP() << "the build directory is on tmpfs";
   const ProcessResult result = InNamespace(
@@ -120,7 +120,7 @@ TEST_F(MemoryTest, DirectoriesThatAreMissingAreMadeForTheUserAlone) {
   }
 }
 
-TEST_F(MemoryTest, AForeignOrOpenRootIsLeftAlone) {
+TEST_F(MemoryTest, AvoidsForeignOrOpenRoots) {
   const TempDir parent(kMemory);
   const auto root = parent.path() / "root";
   PutMemory(root);
@@ -159,7 +159,7 @@ TEST_F(MemoryTest, LeavesLinksAndFilesInItsPlaceAlone) {
 }
 
 // The counters of skipped runs may be in a file with holes.
-TEST_F(MemoryTest, ASkipFileWithHolesOnFullMemoryIsNoSignal) {
+TEST_F(MemoryTest, SkipFileWithHolesOnFullMemoryRaisesNoSignal) {
   const TempDir scratch;
   PutMemory(scratch.path());
   const ProcessResult result = InNamespace(

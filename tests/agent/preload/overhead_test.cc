@@ -64,7 +64,7 @@ TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
   EXPECT_EQ((time.count - 1) % 16, 0U) << "the first is timed for certain";
 }
 
-TEST_F(CollectionTest, CallsOfManyBriefThreadsAreStoodForLikeThoseOfOne) {
+TEST_F(CollectionTest, RepresentsCallsOfManyBriefThreadsLikeThoseOfOne) {
   SetPolicy({.sampling_log2 = 4});
   ASSERT_EQ(RunProcess(Tally({"brief", "1000"}, "libtally.so.1!tally_always")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
@@ -78,7 +78,7 @@ TEST_F(CollectionTest, CallsOfManyBriefThreadsAreStoodForLikeThoseOfOne) {
 
 // Measured in bytes, so that only the beginning of the sampling depends on a clock. A mean over the
 // timed calls alone would be that of the first calls.
-TEST_F(CollectionTest, TimedCallsStandForThoseThatAreNot) {
+TEST_F(CollectionTest, TimedCallsRepresentUntimedOnes) {
   const RunFileContent run = RunPicking("tally_allocate", {.overhead_per_65536 = 65536 / 7},
                                         {"allocate", "500000"}, 65536);
   ASSERT_THAT(run.picks, SizeIs(1));

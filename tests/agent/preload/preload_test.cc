@@ -157,7 +157,7 @@ TEST_F(PreloadTest, SigkillLosesNoCompletedCall) {
   }
 }
 
-TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
+TEST_F(PreloadTest, RandomPicksAreFromAllowedModulesAndRecordTheirDraw) {
   MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1", "libc.so.6"}});
   for (int i = 0; i < 20; ++i) ASSERT_EQ(RunProcess(Measured({kVictim, "calls"})).exit_status, 0);
   const auto files = RunFiles();

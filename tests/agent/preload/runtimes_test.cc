@@ -161,7 +161,7 @@ TEST_F(RuntimesTest, AddressSanitizerInsideAProgramIsNotDisturbed) {
 
 // gcc's AddressSanitizer must be the first library unless it is configured to ignore the order (as
 // in the session's shell snippet); such programs are then not measured.
-TEST_F(RuntimesTest, AProgramWithAddressSanitizersLibraryIsLeftAlone) {
+TEST_F(RuntimesTest, DoesNotMeasureProgramsWithAddressSanitizersLibrary) {
   if (!Exists(kVictims + "victim_asan")) GTEST_SKIP() << "built by gcc only";
   for (const char* const scenario : {"alloc", "exceptions", "thread-exits"}) {
     ExpectUnnoticed({kVictims + "victim_asan", scenario}, "libvictim.so.1!*,libc.so.6!*",

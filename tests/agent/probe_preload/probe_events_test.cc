@@ -59,7 +59,7 @@ TEST_F(ProbeEventsTest, InterleavedEventsOfManyThreadsAreNeverMixed) {
   EXPECT_EQ(last_of_thread, 64U);  // a thread's last event has no second point
 }
 
-TEST_F(ProbeEventsTest, APointIsOfTheInnermostEventAndElseOfTheProcesss) {
+TEST_F(ProbeEventsTest, PointsBelongToTheInnermostEventElseToTheProcess) {
   const SeenRun run = OnlyRun({kProbed, "scopes"}, Nothing());
   EXPECT_THAT(run.LabelsOf({run.facts.run, 0}), ElementsAre("process", "in the process"));
   EXPECT_THAT(run.LabelsOf({run.facts.run, 1}),
@@ -130,7 +130,7 @@ TEST_F(ProbeEventsTest, ABurstOfASecondIsKeptThoughNothingIsRead) {
   }
 }
 
-TEST_F(ProbeEventsTest, AFullRingDropsAndCountsAndTheProgramGoesOn) {
+TEST_F(ProbeEventsTest, FullRingDropsAndCountsWithoutBlocking) {
   const SeenRun run = OnlyRun({kProbed, "many", "300000"}, Nothing());
   const std::vector<std::uint64_t> values = run.ValuesOf("one");
   // The beginnings of the process's event and of the program's own event are stored, too.

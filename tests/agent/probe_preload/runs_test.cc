@@ -164,7 +164,7 @@ TEST_F(ProbeRunsTest, ExecBeginsAnotherRunOfTheSameProcess) {
   EXPECT_TRUE(runs[1].facts.ended);
 }
 
-TEST_F(ProbeRunsTest, AnEventGoesOnInAnotherProcess) {
+TEST_F(ProbeRunsTest, EventsContinueInAnotherProcess) {
   const std::vector<SeenRun> runs = Probed({kProbed, "says_traceparent"}, Everything());
   ASSERT_THAT(runs, SizeIs(2));
   const SeenHit* const request = runs[0].Find("request");
@@ -209,13 +209,13 @@ TEST_F(ProbeRunsTest, JoinsWhatIsATraceparentOnly) {
   }
 }
 
-TEST_F(ProbeRunsTest, AProgramThatEntersASandboxIsLeftAlone) {
+TEST_F(ProbeRunsTest, StopsRecordingProgramsThatEnterASandbox) {
   const SeenRun run = OnlyRun({kProbed, "sandbox"}, Everything());
   EXPECT_FALSE(run.facts.attached);
   EXPECT_THAT(run.Labels(), ElementsAre("process", "loaded", "main", "before"));
 }
 
-TEST_F(ProbeRunsTest, AProgramWithASanitizerIsLeftAlone) {
+TEST_F(ProbeRunsTest, DoesNotRecordProgramsWithASanitizer) {
   Variables variables = Prepared(Everything());
   for (const char* const runtime : {"libvictim_msan.so", "libvictim_rtsan.so"}) {
     variables[0].second = kProbeLibrary + ":" + kVictims + runtime;
@@ -236,7 +236,7 @@ TEST_F(ProbeRunsTest, WithoutAPlanNothingIsDone) {
   EXPECT_THAT(Runs(), IsEmpty());
 }
 
-TEST_F(ProbeRunsTest, APlanOfAnotherVersionIsNoPlan) {
+TEST_F(ProbeRunsTest, IgnoresPlansOfAnotherVersion) {
   const Variables variables = Prepared(Everything());
   const auto path = directory_.path() / shm::kProbePlanName;
   auto bytes = ReadFile(path, 1 << 20);

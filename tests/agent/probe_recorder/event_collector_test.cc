@@ -107,7 +107,7 @@ TEST_F(CollectorTest, KeepsNothingTwiceIfKilledBeforeReleasingIt) {
   EXPECT_EQ(Count("outgoing"), 0U);
 }
 
-TEST_F(CollectorTest, BatchesAreOfTheirSizeAndHoldEachHitOnce) {
+TEST_F(CollectorTest, BatchesRespectTheirSizeAndHoldEachHitOnce) {
   ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
   RunProgram({"threads", "4", "200"}, false);
   constexpr std::size_t kBytes = 4000;

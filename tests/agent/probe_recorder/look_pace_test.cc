@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(LookPaceTest, AnIdleProgramIsLookedAtOnceASecond) {
+TEST(LookPaceTest, ReadsAnIdleProgramOnceASecond) {
   LookPace pace;
   EXPECT_EQ(pace.wait(), LookPace::kLeast);
   milliseconds all{0};
@@ -21,7 +21,7 @@ TEST(LookPaceTest, AnIdleProgramIsLookedAtOnceASecond) {
 }
 
 // A thread must write far less between two looks than its ring can hold.
-TEST(LookPaceTest, ABusyRingIsLookedAtBeforeAQuarterIsUsed) {
+TEST(LookPaceTest, ReadsABusyRingBeforeAQuarterIsUsed) {
   for (const std::uint64_t hits_per_second : {12'000, 40'000, 100'000, 200'000}) {
     LookPace pace;
     while (pace.wait() < LookPace::kMost) pace.After(0);

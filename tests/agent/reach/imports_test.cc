@@ -58,7 +58,7 @@ TEST(ImportsTest, GivesTheReasonOnlyWhereItApplies) {
   }
 }
 
-TEST(ImportsTest, FindsNothingInFilesThatAreNoPrograms) {
+TEST(ImportsTest, FindsNothingInFilesThatAreNotPrograms) {
   EXPECT_THAT(ImportsOfProgram("/no/such/program"), IsEmpty());
   EXPECT_THAT(ReadImports(ReaderOf(std::string_view("#!/bin/sh\n"))), IsEmpty());
 }
@@ -117,7 +117,7 @@ TEST_F(SlotUsesTest, ImmediateValuesMayFollow) {
   EXPECT_EQ(Use(0x83, 0x3d, 3), 0);
 }
 
-TEST_F(SlotUsesTest, OtherAddressesAreNoUse) {
+TEST_F(SlotUsesTest, IgnoresOtherAddresses) {
   for (const std::uint64_t slot : {0x1ff8, 0x1ff9, 0x2001, 0x2004, 0x2008, 0x2010}) {
     EXPECT_EQ(Use(0xff, 0x15, 0, slot), 0) << slot;
   }

@@ -133,7 +133,7 @@ TEST_F(ExplainProgramTest, ReportsFilesThatAreNotPrograms) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(ExplainProgramTest, AFileThatIsNotExecutableIsNoProgram) {
+TEST_F(ExplainProgramTest, RefusesFilesThatAreNotExecutable) {
   const fs::path path = directory_.path() / "able";
   fs::copy_file(kSamples / "able", path);
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);

@@ -141,7 +141,7 @@ TEST(PolicyWriterTest, DefaultsAreThoseOfTheShippedFile) {
   EXPECT_EQ(header.weight_count, 0U);
 }
 
-TEST(PolicyWriterTest, SmallBudgetIsNotTakenForNone) {
+TEST(PolicyWriterTest, SmallBudgetIsNotRoundedToNone) {
   struct Row {
     double percent;
     std::uint32_t per_65536;

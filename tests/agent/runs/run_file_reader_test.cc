@@ -101,7 +101,7 @@ TEST_F(RunFileReaderTest, StagesACallsWeightWithItsSums) {
   EXPECT_EQ(Read()->picks.at(0).calls->timed, 6U) << "represented calls were not timed";
 }
 
-TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {
+TEST_F(RunFileReaderTest, RefusesMoreRepresentedCallsThanTheCount) {
   RunFileWriter file(path(), {});
   file.Add(9, 0, 0, 0, 4);
   file.Add(9, 1, 0, 0, 4);

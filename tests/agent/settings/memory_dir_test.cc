@@ -151,7 +151,7 @@ TEST_F(MemoryDirTest, RunFilesAreLookedForWhereverTheyMayBe) {
   EXPECT_THAT(RunDirectories(paths_), ElementsAre(paths_.run_dir(), first));
 }
 
-TEST_F(MemoryDirTest, RootsAreOfTheSessionThenOfTheUserThenOfTheMachine) {
+TEST_F(MemoryDirTest, TriesRootsOfSessionThenUserThenMachine) {
   const std::string user = std::to_string(::geteuid());
   const char* before = ::getenv("XDG_RUNTIME_DIR");
   const std::string saved = before == nullptr ? "" : before;

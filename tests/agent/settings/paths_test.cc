@@ -128,7 +128,7 @@ TEST_F(ProfileTest, FieldcostHomeHoldsEverything) {
   EXPECT_EQ(paths->policy_file(), "/srv/fc/state/policy");
 }
 
-TEST_F(ProfileTest, AHomeThatIsNoAbsolutePathIsThatOfTheUserDatabase) {
+TEST_F(ProfileTest, ReplacesARelativeHomeByTheUserDatabases) {
   ::unsetenv("HOME");
   const auto unset = AgentPaths::FromEnvironment();
   ASSERT_TRUE(unset) << unset.error().message;
@@ -145,7 +145,7 @@ TEST_F(ProfileTest, AHomeThatIsNoAbsolutePathIsThatOfTheUserDatabase) {
   }
 }
 
-TEST_F(ProfileTest, IgnoresBaseDirectoriesThatAreNoAbsolutePaths) {
+TEST_F(ProfileTest, IgnoresRelativeBaseDirectories) {
   ::setenv("XDG_STATE_HOME", "state", 1);
   const auto paths = AgentPaths::FromEnvironment();
   ASSERT_TRUE(paths) << paths.error().message;

@@ -26,7 +26,7 @@ class ScratchDirectoryTest : public ::testing::Test {
   testing::TempDir memory_{testing::kMemory};
 };
 
-TEST_F(ScratchDirectoryTest, IsTheUsersAloneAndGoneWithItsOwner) {
+TEST_F(ScratchDirectoryTest, IsPrivateAndRemovedWithItsOwner) {
   fs::path path;
   {
     const auto made = ScratchDirectory::Make(Paths(), "lab");
@@ -62,7 +62,7 @@ TEST_F(ScratchDirectoryTest, RemovesDirectoriesOfKilledProcessesOnTheNextUse) {
   EXPECT_TRUE(fs::exists(first->path()));
 }
 
-TEST_F(ScratchDirectoryTest, SaysWhyThereIsNone) {
+TEST_F(ScratchDirectoryTest, ReportsWhyThereIsNone) {
   AgentPaths paths = Paths();
   paths.memory_roots = {};
   EXPECT_EQ(ScratchDirectory::Make(paths, "lab").error().code, ErrorCode::kUnavailable);

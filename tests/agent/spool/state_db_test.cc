@@ -110,7 +110,7 @@ TEST_F(StateDbTest, TheOldestRecentRowsGoWhenThereAreTooMany) {
   EXPECT_EQ(*database.Get(kRecentSinceNumber, 0), 101U) << "nothing more goes";
 }
 
-TEST_F(StateDbTest, ADatabaseOfAnotherVersionIsLeftAlone) {
+TEST_F(StateDbTest, DoesNotTouchADatabaseOfAnotherVersion) {
   Open();
   Execute("PRAGMA user_version = 2");
   const auto database = StateDb::Open(file_);

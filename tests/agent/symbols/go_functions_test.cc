@@ -110,7 +110,7 @@ TEST(GoFunctionsTest, ReadsNothingBeyondATruncatedTable) {
   }
 }
 
-TEST(GoFunctionsTest, PositionsOutsideTheTableAreNoNames) {
+TEST(GoFunctionsTest, PositionsOutsideTheTableHaveNoNames) {
   constexpr std::size_t kDescription = 108;  // of main.(*T).g
   constexpr std::size_t kName = 128;
   for (const std::size_t field : {kDescription, kName}) {

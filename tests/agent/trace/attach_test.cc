@@ -78,7 +78,7 @@ tl::expected<Recording, Error> SampleRunning(pid_t pid, std::size_t enough) {
   return recording;
 }
 
-TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
+TEST(AttachTest, SamplesARunningProcessAndItsThreadsWithoutChangingIt) {
   RunningVictim victim;
   const auto found = SampleRunning(victim.pid(), 50);
   if (!found) GTEST_SKIP() << found.error().message;

@@ -24,7 +24,7 @@ std::string WhyNotOf(perf::Counter counter, std::uint64_t value) {
   return WhyNot(counter, {.value = value, .enabled_ns = 5'000, .running_ns = 5'000});
 }
 
-TEST(CounterTest, AListIsOfCountersByName) {
+TEST(CounterTest, ParsesAListOfCounterNames) {
   EXPECT_THAT(perf::ParseCounters("faults,cycles").value(),
               ElementsAre(perf::Counter::kFaults, perf::Counter::kCycles));
   EXPECT_THAT(perf::ParseCounters("instructions,cache-misses,instructions,branch-misses").value(),

@@ -84,7 +84,7 @@ TEST(SamplerTotalsTest, TimeInTheKernelIsTheKernelsWithoutRightsToo) {
   WithoutRights(test);
 }
 
-TEST(SamplerTotalsTest, ThreadsShorterThanAPeriodAreToldAndAreNotTheKernels) {
+TEST(SamplerTotalsTest, ReportsThreadsShorterThanAPeriodSeparatelyFromTheKernel) {
   WithoutRights([] {
     const auto recording = Record({Victim("waits"), "exit", "200"}, {.period_ns = 100'000'000});
     if (!recording) return;

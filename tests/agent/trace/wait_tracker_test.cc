@@ -152,7 +152,7 @@ TEST(WaitTrackerTest, ReadsAStackOnceAndOnlyAfterALongWait) {
   EXPECT_EQ(reads, 1);
 }
 
-TEST(WaitTrackerTest, AStackThatWasReadWhenTheThreadWentOnIsNone) {
+TEST(WaitTrackerTest, RejectsAStackReadAfterTheThreadResumed) {
   Waits waits;
   int reads = 0;
   waits.Switch(kOut, 200);
@@ -160,7 +160,7 @@ TEST(WaitTrackerTest, AStackThatWasReadWhenTheThreadWentOnIsNone) {
   EXPECT_FALSE(waits.Switch(kIn, 400)->stack.has_value());
 }
 
-TEST(WaitTrackerTest, WaitsThatGoOnEndAtTheEnd) {
+TEST(WaitTrackerTest, UnfinishedWaitsEndAtTheEnd) {
   Waits waits;
   waits.WaitsSince(1, 2, 100);
   waits.WaitsSince(1, 3, 100);

@@ -71,7 +71,7 @@ TEST(StackMemoryTest, ReadsMemoryBeyondTheCopyIfTheSeamIsUnchanged) {
   EXPECT_FALSE(stack.Read(At(0) - 8, value));
 }
 
-TEST(StackMemoryTest, AChangedSeamIsNoStack) {
+TEST(StackMemoryTest, RejectsAStackWithAChangedSeam) {
   for (const std::size_t changed : {192, 255}) {
     FakeMemory memory(4096);
     const auto copy = memory.Copy(2048);

@@ -68,7 +68,7 @@ TEST(ModuleMapTest, RemovingAModuleKeepsTheRest) {
   EXPECT_EQ(Shown(map), "");
 }
 
-TEST(ModuleMapTest, EachChangeHasANumberOfItsOwnAndForksShareIt) {
+TEST(ModuleMapTest, NumbersEachChangeAndForksShareTheNumber) {
   ModuleMap map(1);
   map.Add(Of(0x1000, 0x2000, 0, "a"));
   const std::uint64_t first = map.generation();

@@ -117,7 +117,7 @@ TEST(ReturnPathTest, LosesWhatItCannotFollow) {
   EXPECT_EQ(Rbx(PathIn("\x50\x5b\xc3"sv)).fate, Fate::kLost);
 }
 
-TEST(ReturnPathTest, EndsAfterSoManyInstructions) {
+TEST(ReturnPathTest, LimitsTheNumberOfInstructions) {
   std::string bytes(kMostInstructions, '\x90');
   bytes += '\xc3';
   EXPECT_FALSE(PathIn(bytes).has_value());

@@ -90,7 +90,7 @@ TEST(UnwinderTest, MissingMemoryCutsTheStack) {
   EXPECT_EQ(stack.end, StackEnd::kCut);
 }
 
-TEST(UnwinderTest, ANullReturnAddressIsNoCaller) {
+TEST(UnwinderTest, NullReturnAddressEndsTheStack) {
   MadeProcess process = Made();
   const Stack stack = Unwound(process, At(process.Address(4)), Words({process.Address(20), 0}));
   EXPECT_EQ(stack.frames.size(), 2U);
@@ -233,7 +233,7 @@ TEST(UnwinderTest, CodeThatIsNotMappedHasOneFrame) {
   EXPECT_TRUE(Unwound(process, Registers(), Words({})).frames.empty());
 }
 
-TEST(UnwinderTest, StacksDoNotGrowBackwardsNorForEver) {
+TEST(UnwinderTest, StopsAtBackwardOrEndlessStacks) {
   // The frame is found by rbx, which points backwards.
   std::string section = MadeFunction(MadeCommon(), kCode, 64, "\x0c\x03\x08");
   MadeProcess process(MadeElf(std::string(256, '\x90'), section));
@@ -250,7 +250,7 @@ TEST(UnwinderTest, StacksDoNotGrowBackwardsNorForEver) {
   EXPECT_EQ(stack.end, StackEnd::kTooDeep);
 }
 
-TEST(UnwinderTest, AChangedMapIsLookedAtAgain) {
+TEST(UnwinderTest, ReadsAChangedMapAgain) {
   MadeProcess process = Made();
   const Words words({process.Address(20), process.Address(100)});
   EXPECT_EQ(Unwound(process, At(process.Address(4)), words).frames.size(), 3U);

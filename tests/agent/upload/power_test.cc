@@ -132,7 +132,7 @@ TEST_F(MeteredTest, NoBusAndNoNetworkManagerMeanNot) {
   EXPECT_FALSE(IsMetered(address()));
 }
 
-TEST_F(MeteredTest, BusThatNeverAnswersIsGivenUp) {
+TEST_F(MeteredTest, TimesOutOnABusThatNeverAnswers) {
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un name{};
   name.sun_family = AF_UNIX;

@@ -138,7 +138,7 @@ TEST_F(ForgetTest, DeletesUnsentDataWithoutContactingTheServer) {
   EXPECT_EQ(small.GetStatus()->outbox.pending_rows, 0U);
 }
 
-TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
+TEST_F(ForgetTest, StopsWithoutTheServerAndContinuesLater) {
   Agent agent = OpenAgent(Mode::kOn);
   for (const int status : {503, 429}) {  // or limits withdrawals per hour
     for (int i = 0; i < 4; ++i) Send(agent);
@@ -155,7 +155,7 @@ TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
   }
 }
 
-TEST_F(ForgetTest, ARefusedWithdrawalIsCountedWithItsReasonAndTheOthersGoOn) {
+TEST_F(ForgetTest, CountsRefusedWithdrawalsByReasonAndContinues) {
   Agent agent = OpenAgent(Mode::kOn);
   for (int i = 0; i < 3; ++i) Send(agent);
   server_->Script({.status = 410, .headers = {}, .body = "too long ago"});

@@ -151,7 +151,7 @@ void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
   to.watched_per_65536 = shm::kCertain;
 }
 
-TEST_F(HarvestMetricsTest, TimeOfARunStandsForTheRunsThatWereNotMeasured) {
+TEST_F(HarvestMetricsTest, TimePerRunRepresentsUnmeasuredRuns) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileOptions options = Living();
   options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "dropped"},
@@ -191,7 +191,7 @@ TEST_F(HarvestMetricsTest, TimeOfARunStandsForTheRunsThatWereNotMeasured) {
   EXPECT_EQ(agent.GetStatus()->measuring.timed_calls, 2U + 1 + 1 + 1);
 }
 
-TEST_F(HarvestMetricsTest, CallsThatStandForOthersAreCountedOnceWhileTheRunGoesOn) {
+TEST_F(HarvestMetricsTest, CountsRepresentativeCallsOnceDuringTheRun) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   stats::CostHistogram expected;

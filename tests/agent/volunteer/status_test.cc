@@ -84,7 +84,7 @@ TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
   EXPECT_THAT(Problem(agent), HasSubstr("not a policy file of this version"));
 }
 
-TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
+TEST_F(StatusTest, RecreatesAMissingRunDirectoryWithThePolicy) {
   Agent agent = OpenAgent(Mode::kOn);
   std::filesystem::remove_all(paths_.run_dir());
   EXPECT_EQ(Problem(agent), "") << "programs make it";

@@ -65,7 +65,7 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
 }
 
-TEST_F(UploadAnswersTest, TheLogStatesWhatTheServiceKeepsApart) {
+TEST_F(UploadAnswersTest, LogStatesWhatTheServiceHolds) {
   Agent agent = OpenAgent(Mode::kOn);
   for (const bool held : {true, false}) {
     Measure(agent);
@@ -139,7 +139,7 @@ TEST_F(UploadAnswersTest, ARefusedEnrolmentExplainsWhatToDoAndTheBatchWaits) {
   EXPECT_EQ(agent.GetStatus()->upload.upload_problem, "");
 }
 
-TEST_F(UploadAnswersTest, AServerThatNeverHasEnoughEnrolmentsIsLeftAlone) {
+TEST_F(UploadAnswersTest, StopsEnrollingAtAServerThatAlwaysRequestsIt) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   const testing::AggregatorStandIn::Scripted asks{

@@ -180,7 +180,7 @@ TEST_F(PolicyTest, ARootWithoutPolicyKeysKeepsWorkingAndSignsNone) {
   EXPECT_THAT(refused.error().message, HasSubstr("root version 1 names no policy key"));
 }
 
-TEST_F(PolicyTest, AfterAChangeOfKeysVersionsGoOn) {
+TEST_F(PolicyTest, VersionsContinueAfterAChangeOfKeys) {
   wire::RootMetadata root = MakeRoot();
   ASSERT_EQ(Publish({}).value().version, 1U);
   ASSERT_EQ(Publish({}).value().version, 2U);

@@ -166,7 +166,7 @@ TEST_F(IngestTest, SumsThatCouldOverflowTheStoreAreImplausible) {
   EXPECT_EQ(answer.rejected_rows, 2U);
 }
 
-TEST_F(IngestTest, AValueStandsForNoMoreThanItsMetricAllows) {
+TEST_F(IngestTest, LimitsTheCallsThatAValueRepresents) {
   struct Claim {
     stats::Metric metric;
     std::uint64_t most;

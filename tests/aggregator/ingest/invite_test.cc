@@ -50,7 +50,7 @@ class InviteTest : public TrustTest {
   }
 };
 
-TEST_F(InviteTest, AnInvitationEnrolsAsManyKeysAsItSays) {
+TEST_F(InviteTest, InvitationEnrolsExactlyItsNumberOfKeys) {
   const MadeInvitation one = MustInvite({});
   const MadeInvitation two = MustInvite({.uses = 2});
   EXPECT_EQ(Enrol(0, one.token).status, 200);

@@ -36,7 +36,7 @@ class OneAgentTest : public TrustTest {
   }
 };
 
-TEST_F(OneAgentTest, AnAgentIsOfTheClassThatItNamedFirst) {
+TEST_F(OneAgentTest, AgentKeepsTheClassThatItNamedFirst) {
   EXPECT_EQ(MustSend(1, ContentOfClass(1)).accepted_rows, 3U);
   wire::BatchContent other = ContentOfClass(2);
   other.rows[1].api.symbol = "never_before";

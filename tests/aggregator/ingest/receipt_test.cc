@@ -100,7 +100,7 @@ TEST(ReceiptTest, NoFlippedBitAndNoTruncationIsTaken) {
   }
 }
 
-TEST(ReceiptTest, MalformedReceiptsAreToldApartFromWrongOnes) {
+TEST(ReceiptTest, DistinguishesMalformedReceiptsFromWrongOnes) {
   const std::string mac(64, '0');
   for (const std::string& bad :
        {std::string(), std::string("zz"), "0400" + mac.substr(2), "0500" + mac, "0000" + mac,

@@ -300,7 +300,7 @@ TEST_F(RequestsTest, RefusesRequestsSignedForAnotherRoot) {
 }
 
 // Agents may pin a root of any age, and may resend an acknowledged batch with a newer root.
-TEST_F(RequestsTest, ARootThatFollowsIsOfTheSameService) {
+TEST_F(RequestsTest, AcceptsRequestsForASuccessorRoot) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   const http::Response first = ingest_->Handle(SignedRequest(key_, 1, body));
   EXPECT_EQ(first.status, 200);

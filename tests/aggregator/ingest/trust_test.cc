@@ -161,7 +161,7 @@ TEST_F(TrustTest, RowsOfExpiredWeeksAreRefused) {
   EXPECT_EQ(ingest_->counters().rows_wrong_week, 1U);
 }
 
-TEST_F(TrustTest, AKeyIsOfOneEpoch) {
+TEST_F(TrustTest, KeyBelongsToOneEpoch) {
   // Around the turn of a quarter, batches of both epochs are accepted, each with rows of its own
   // weeks.
   constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;

@@ -86,7 +86,7 @@ TEST_F(InitTest, CreatesAServerThatRunsAndCanBeAdministered) {
   EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
-TEST_F(InitTest, NamesAUrlWithTheFirstHostWhateverThePort) {
+TEST_F(InitTest, NamesAUrlWithTheFirstHostForAnyPort) {
   const testing::ProcessResult any =
       Init({"--host", "fieldcost.example", "--host", "localhost", "--port", "0"});
   ASSERT_EQ(any.exit_status, 0) << any.errors;

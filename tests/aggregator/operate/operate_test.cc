@@ -221,7 +221,7 @@ TEST_F(OperateTest, BackupContainsOnlyFilesOfTheStore) {
                         "\",\"" + (data() / "keys/snapshot.key").string() + "\"]}"));
 }
 
-TEST_F(OperateTest, ABackupIsForItsOwnerOnlyAndNotAmongWhatItIsOf) {
+TEST_F(OperateTest, BackupIsPrivateAndOutsideTheDataDirectory) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   std::filesystem::create_directory(backups());
@@ -260,7 +260,7 @@ TEST_F(OperateTest, DamagedBackupsAreRefusedAndLeaveNoStore) {
   EXPECT_FALSE(std::filesystem::exists(data() / "keys"));
 }
 
-TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
+TEST_F(OperateTest, ReportsRestoringAnOlderBackupIfTheNewestHasNoList) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   MustRun({"backup", "--to", backups().string()});

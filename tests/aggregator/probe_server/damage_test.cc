@@ -116,7 +116,7 @@ TEST_F(ProbeDamageTest, TheServerRefusesAFlippedBitInTheLogAndKeepsTheEvidence) 
   }
 }
 
-TEST_F(ProbeDamageTest, ATornEndThatWasNeverAcknowledgedIsNoDamage) {
+TEST_F(ProbeDamageTest, UnacknowledgedTornEndIsNotDamage) {
   Files files = good_;
   std::string& log = files["probe-server.db-wal"];
   // The beginning of a frame with this log's salts, cut off by the kill.

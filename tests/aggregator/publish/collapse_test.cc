@@ -248,7 +248,7 @@ class CollapseClassesTest : public ::testing::TestWithParam<std::uint32_t> {
 RandomStore* CollapseClassesTest::store_ = nullptr;
 
 // The attack: subtract any published rows from the row over all classes.
-TEST_P(CollapseClassesTest, NoDifferenceOfPublishedRowsIsOfFewerThanTheThreshold) {
+TEST_P(CollapseClassesTest, DifferencesOfPublishedRowsReachTheThreshold) {
   const std::uint32_t threshold = GetParam();
   const auto published = store_->Collapse(threshold);
   std::uint64_t differences = 0;
@@ -283,7 +283,7 @@ using Cells = std::vector<int>;
 
 // The scalars of weeks allow another attack: add and subtract any figures published for an API
 // until the result includes some (class, week)s exactly once and no others.
-TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
+TEST_P(CollapseClassesTest, SumsOfPublishedScalarsReachTheThreshold) {
   const std::uint32_t threshold = GetParam();
   std::uint64_t sums_of_some = 0;
   for (const auto& [api, rows] : store_->Collapse(threshold)) {

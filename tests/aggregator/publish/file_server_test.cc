@@ -32,7 +32,7 @@ class FileServerTest : public PublishTest {
   std::string bytes_;
 };
 
-TEST_F(FileServerTest, ContentNamedFilesMayBeKeptForEverAndOthersMustBeAskedFor) {
+TEST_F(FileServerTest, ContentNamedFilesAreImmutableAndOthersRevalidated) {
   const http::Response fragment = Get(wire::FragmentPath(fragment_));
   EXPECT_EQ(fragment.status, 200);
   EXPECT_EQ(fragment.body, bytes_);
@@ -89,7 +89,7 @@ TEST_F(FileServerTest, RangesGiveExactlyThoseBytes) {
 
 // RFC 9110 section 13.1.5: the rest of a file is sent only to a client that has the first part of
 // the same file.
-TEST_F(FileServerTest, TheRestIsSentOnlyOfTheFileThatTheFirstPartIsOf) {
+TEST_F(FileServerTest, SendsRangesOnlyOfTheUnchangedFile) {
   const std::string path = wire::FragmentPath(fragment_);
   const std::string etag(http::Find(Get(path).headers, "ETag"));
   const auto status_if = [&](const std::string& condition) {

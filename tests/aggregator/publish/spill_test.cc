@@ -41,7 +41,7 @@ TEST(SpillTest, RecordsComeBackByPartitionInTheirOrder) {
   }
 }
 
-TEST(SpillTest, LeavesNoFileBehind) {
+TEST(SpillTest, RemovesItsFile) {
   const testing::TempDir dir;
   auto spill = Spill::Create(dir.path(), 1);
   ASSERT_TRUE(spill.has_value());

@@ -324,7 +324,7 @@ TEST_F(BackupTest, FailedBackupLeavesTheStoreRunning) {
   EXPECT_EQ(AllRows(*MustRestore("copy")), sums);
 }
 
-TEST_F(BackupTest, ARestoredStoreGoesOnInTheSameDirectory) {
+TEST_F(BackupTest, RestoredStoreContinuesItsBackupDirectory) {
   Sums sums;
   {
     const auto store = MustOpen(data());

@@ -222,7 +222,7 @@ TEST(KeptTest, WithoutAnAgentEveryBitIsThatOfAHistoryWithoutIt) {
   }
 }
 
-TEST(KeptTest, KilledWhileAnAgentIsTakenOutTheNextCallGoesOn) {
+TEST(KeptTest, ContinuesAnInterruptedWithdrawalOfAnAgent) {
   const std::uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);

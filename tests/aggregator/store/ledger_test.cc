@@ -185,7 +185,7 @@ TEST(LedgerTest, BatchesThatNeverCameAreCounted) {
   }
 }
 
-TEST(LedgerTest, ATombstoneKeepsTheNumberOfRowsAndNothingElseIsOne) {
+TEST(LedgerTest, TombstoneKeepsTheRowCountAndRejectsOtherBytes) {
   EXPECT_EQ(EncodeTombstone(300), std::string("\x01\xac\x02"));
   for (const std::uint32_t rows : {0U, 1U, 300U, 16384U}) {
     EXPECT_EQ(DecodeTombstone(EncodeTombstone(rows)).value(), rows);

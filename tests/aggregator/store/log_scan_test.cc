@@ -72,7 +72,7 @@ TEST_F(EngineLogTest, ItIsWholeAndAllOfItIsMarkedAsSynced) {
   EXPECT_EQ(marks_.size(), kRecords * kMarkBytes);
 }
 
-TEST_F(EngineLogTest, CutAnywhereItEndsWithAWholeRecordAndDoesNotGoOn) {
+TEST_F(EngineLogTest, TruncatedAnywhereItEndsAfterAWholeRecord) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 300; ++i) {
     const std::size_t size = random() % log_.size();
@@ -110,7 +110,7 @@ TEST_F(EngineLogTest, ReadsRecordsAfterTheDamage) {
   EXPECT_EQ(after, std::vector<std::uint64_t>(starts_.begin() + 4, starts_.end()));
 }
 
-TEST_F(EngineLogTest, LaterPartsOfATornRecordAndOldContentsOfTheDiskAreNoRecords) {
+TEST_F(EngineLogTest, IgnoresLaterPartsOfTornRecordsAndOldDiskContents) {
   // Takes the last record that spans several blocks; a crash has lost only its first block.
   std::size_t last = 0;
   for (std::size_t i = 0; i + 1 < starts_.size(); ++i) {

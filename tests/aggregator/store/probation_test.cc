@@ -159,7 +159,7 @@ TEST(ProbationTest, CountsHeldBatchesUnderConcurrency) {
   EXPECT_EQ(after.honest_held_bytes, before.honest_held_bytes);
 }
 
-TEST(ProbationTest, OnlyTheHonestBatchThatIsEnoughBringsInAllBeforeIt) {
+TEST(ProbationTest, OnlyTheDecisiveHonestBatchReleasesAllEarlierOnes) {
   const TempDir dir;
   auto store = MustOpen(Options(dir, 3));
   for (const auto& [sequence, honest] : {std::pair{1, true}, {2, false}, {3, true}, {4, false}}) {
@@ -209,7 +209,7 @@ TEST(ProbationTest, DropsUnreleasableBatchesAsIfWithdrawn) {
   EXPECT_TRUE(store->Verify()->ok());
 }
 
-TEST(ProbationTest, ARestartForgetsNothingOfIt) {
+TEST(ProbationTest, SurvivesARestart) {
   const TempDir dir;
   ASSERT_TRUE(Send(*MustOpen(Options(dir, 2)), 1, 1, true)->held);
   auto store = MustOpen(Options(dir, 2));
@@ -227,7 +227,7 @@ TEST(ProbationTest, NextBatchReleasesHeldOnesOnceSwitchedOff) {
   EXPECT_EQ(AllRows(*store), SumsOf({{1, 1}, {1, 2}, {2, 1}}));
 }
 
-TEST(ProbationTest, ThereIsNoRoomBeyondTheLimitAndARefusedBatchMayComeAgain) {
+TEST(ProbationTest, EnforcesTheLimitAndRefusedBatchesMayBeResent) {
   const TempDir dir;
   StoreOptions options = Options(dir, 2);
   TestBatch batch;

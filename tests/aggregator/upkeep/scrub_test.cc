@@ -80,7 +80,7 @@ TEST_F(ScrubTest, FindsAndCountsAllDamagedFiles) {
   EXPECT_TRUE(store_->healthy()) << "unaffected requests are still served";
 }
 
-TEST_F(ScrubTest, ARestartGoesOnWhereItWas) {
+TEST_F(ScrubTest, ContinuesAfterARestart) {
   const store::CheckedFile first = store_->CheckNextFile(0).value();
   ASSERT_NE(first.number, 0U);
   ASSERT_TRUE(store_->PutNumber("scrub_place", first.number).has_value());

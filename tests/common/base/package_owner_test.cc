@@ -55,7 +55,7 @@ TEST_F(AskOwnerTest, AsksRpmAboutThatFileWhereDpkgKnowsNone) {
   EXPECT_EQ(AskOwner(managers, file_), (PackageOwner{.package = "libx", .version = "1:1.2-3.el9"}));
 }
 
-TEST_F(AskOwnerTest, AsksRpmWhereThereIsNoDpkg) {
+TEST_F(AskOwnerTest, AsksRpmWithoutDpkg) {
   PackageManagers managers = testing::FakeRpm(directory_.path(), "echo libx 1.2-3");
   managers.dpkg_query = directory_.path() / "none";
   EXPECT_EQ(AskOwner(managers, file_), (PackageOwner{.package = "libx", .version = "1.2-3"}));

@@ -117,7 +117,7 @@ TEST_F(SyncTest, AWantedApiIsFetchedAtOnceEvenIfTodaysShareIsDone) {
   EXPECT_EQ(SumOf(missing), (missing + 1) * 1000U);
 }
 
-TEST_F(SyncTest, AWantedApiThatIsNoNameIsAnInvalidArgument) {
+TEST_F(SyncTest, RefusesInvalidNamesOfWantedApis) {
   publisher_.Publish(MakeRows(10, 1000), 2, kNow);
   const auto report = SyncNow(false, "function_3");
   ASSERT_FALSE(report.has_value());

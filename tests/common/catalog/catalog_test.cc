@@ -217,7 +217,7 @@ TEST_F(CatalogSearchTest, ByNameTheLimitKeepsTheFirstNames) {
               ElementsAre("libz.so.1!deflate", "libz.so.1!inflate", "libz.so.1!inflateEnd"));
 }
 
-TEST_F(CatalogSearchTest, OneContributionsCallsAreNoWayToTheTop) {
+TEST_F(CatalogSearchTest, OneContributionCannotReachTheTop) {
   stats::RowKey key = rows_[2].key;
   key.api.symbol = "deflateEnd";
   const Catalog catalog = Make({rows_[0], rows_[2], rows_[3], testing::RowWithOneLiar(key)});
@@ -242,7 +242,7 @@ TEST_F(CatalogSearchTest, ALookUpLeavesNoView) {
   EXPECT_EQ((*reader.Find("deflate", ""))[0].histogram.sum(), 27U) << "sees what is newer";
 }
 
-TEST_F(CatalogTest, ACatalogueOfAnotherVersionIsLeftAlone) {
+TEST_F(CatalogTest, DoesNotTouchACatalogueOfAnotherVersion) {
   Make(testing::MakeRows(3, 1000));
   {
     auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);

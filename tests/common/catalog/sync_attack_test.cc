@@ -116,7 +116,7 @@ TEST_F(SyncAttackTest, ASignedFragmentThatHoldsAnApiOfAnotherFragmentIsRefused) 
   ExpectRefused(ErrorCode::kCorrupt, "belongs to another fragment");
 }
 
-TEST_F(SyncAttackTest, ASignedFragmentThatIsNoFragmentIsRefused) {
+TEST_F(SyncAttackTest, RefusesSignedContentThatIsNotAFragment) {
   publisher_.Publish(MakeRows(10, 1000), 0, kNow);
   const std::string garbage = "not a fragment";
   publisher_.snapshot.fragments[0].sha256 = crypto::Sha256(garbage);

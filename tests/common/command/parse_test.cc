@@ -165,7 +165,7 @@ TEST(CommandParseTest, OperandsGoByTheirPlaceAndTheLastMayRepeat) {
               ElementsAre("1", "2"));
 }
 
-TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
+TEST(CommandParseTest, DoesNotParseTheProgramsArguments) {
   EXPECT_THAT(MustParse({"run", "--", "ls", "--json", "--"}).program(),
               ElementsAre("ls", "--json", "--"));
   EXPECT_FALSE(MustParse({"run", "--", "ls", "--json"}).Has("--json"));
@@ -206,7 +206,7 @@ TEST(CommandParseTest, AMarkBetweenTwoProgramsIsEnoughWhereOperandsMayStandInste
   EXPECT_THAT(ErrorOf({"top", "file", "--", "ls"}), HasSubstr("takes no program"));
 }
 
-TEST(CommandParseTest, AMistypedCommandIsNoProgram) {
+TEST(CommandParseTest, DoesNotRunAMistypedCommandAsAProgram) {
   const Command program{.name = "sample",
                         .commands = {{.name = "idle",
                                       .commands = {{.name = "show", .handler = Succeed}},
@@ -223,7 +223,7 @@ TEST(CommandParseTest, AMistypedCommandIsNoProgram) {
   EXPECT_THAT(std::get<Call>(right).arguments.program(), ElementsAre("make", "-j8"));
 }
 
-TEST(CommandParseTest, AnOptionMayStandForTheProgram) {
+TEST(CommandParseTest, AnOptionMayReplaceTheProgram) {
   EXPECT_EQ(MustParse({"watch", "-p", "7"}).Text("--pid"), "7");
   EXPECT_THAT(MustParse({"watch", "--", "ls"}).program(), ElementsAre("ls"));
   EXPECT_THAT(ErrorOf({"watch"}), HasSubstr("PROGRAM, or use --pid"));

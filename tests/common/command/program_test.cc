@@ -34,7 +34,7 @@ Ended RunSample(std::vector<std::string> arguments) {
           .errors = ::testing::internal::GetCapturedStderr()};
 }
 
-TEST(RunProgramTest, TheHandlersStatusIsTheProgramsAndNothingIsSaid) {
+TEST(RunProgramTest, ReturnsTheHandlersStatusSilently) {
   const std::vector<std::pair<std::vector<std::string>, int>> table = {{{}, 0}, {{"--three"}, 3}};
   for (const auto& [arguments, status] : table) {
     const Ended ended = RunSample(arguments);

@@ -132,7 +132,7 @@ TEST(TomlFileTest, AQuotedKeyWithADotIsNotATablesKey) {
   EXPECT_EQ(port, 7u);
 }
 
-TEST(TomlFileTest, ATableIsNoValueAndAValueIsNoTable) {
+TEST(TomlFileTest, DistinguishesTablesFromValues) {
   TomlFile table = Parsed("[port]\nx = 1\n");
   std::uint64_t port = 7;
   table.ReadUint("port", 0, 9, port);

@@ -93,7 +93,7 @@ TEST(NumbersTest, SumsAreExact) {
   EXPECT_EQ(Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
 }
 
-TEST(NumbersTest, SharesAreOfAWholeAndRoughOnesHaveTwoDigits) {
+TEST(NumbersTest, FormatsSharesAndRoughSharesWithTwoDigits) {
   EXPECT_EQ(ShareText(0.12345), "12.3 %");
   EXPECT_EQ(ShareText(1, 3), "33.3 %");
   EXPECT_EQ(ShareText(0, 0), "0.0 %");

@@ -142,7 +142,7 @@ TEST_F(ClientTest, WithoutTlsOnlyALoopbackAddressIsReached) {
   }
 }
 
-TEST_F(ClientTest, ASilentServerIsGivenUpInTheHandshake) {
+TEST_F(ClientTest, TimesOutOnASilentServerInTheHandshake) {
   const RawListener silent;
   ClientOptions options{.url = "https://127.0.0.1:" + std::to_string(silent.port()),
                         .ca_file = Certs().ca,
@@ -153,7 +153,7 @@ TEST_F(ClientTest, ASilentServerIsGivenUpInTheHandshake) {
   EXPECT_THAT(response.error().message, EndsWith("TLS handshake: not done within 2000 ms"));
 }
 
-TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
+TEST_F(ClientTest, TimesOutWithoutAResponseAndTheNextRequestSucceeds) {
   Respond kept;
   StartTls([&](const Request& request, Respond respond) {
     if (request.target == "/kept") {
@@ -334,7 +334,7 @@ TEST_F(OddAnswerTest, ReportsNonHttpResponsesAsCorrupt) {
   }
 }
 
-TEST_F(OddAnswerTest, HalfAnAnswerIsNoAnswer) {
+TEST_F(OddAnswerTest, RefusesTruncatedResponses) {
   for (const char* answer :
        {"", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"}) {

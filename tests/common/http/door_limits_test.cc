@@ -53,7 +53,7 @@ TEST_F(DoorLimitsTest, AnAddressHasItsShareOfConnectionsAndAnotherOneStillGetsIn
   EXPECT_EQ(server_->counters().over_capacity, 0U);
 }
 
-TEST_F(DoorLimitsTest, APlaceThatIsGivenUpCanBeTakenAgain) {
+TEST_F(DoorLimitsTest, ReleasedPlacesCanBeTakenAgain) {
   StartSaying({.max_connections_per_address = 1});
   for (int i = 0; i < 10; ++i) {
     RawConnection connection(server_->port());
@@ -170,7 +170,7 @@ TEST_F(DoorLimitsTest, TooManyRequestsOfAnAddressAreRefusedAndTheConnectionClose
   EXPECT_EQ(server_->counters().requests, 4U);
 }
 
-TEST_F(DoorLimitsTest, AReaderThatNeverEndsIsGivenUp) {
+TEST_F(DoorLimitsTest, ClosesConnectionsOfEndlessReaders) {
   const std::string large(64 * 1024 * 1024, 'x');
   StartPlain(
       [&](const Request&, const Respond& respond) { respond({.body = large}); },
@@ -257,7 +257,7 @@ class CertificateReloadTest : public DoorLimitsTest {
   const std::filesystem::path key_ = dir_.path() / "key.pem";
 };
 
-TEST_F(CertificateReloadTest, NewConnectionsGetTheNewCertificateAndOldOnesGoOn) {
+TEST_F(CertificateReloadTest, NewConnectionsGetTheNewCertificateAndOldOnesContinue) {
   Client old = MakeClient();
   ASSERT_TRUE(old.Send({}));
   EXPECT_FALSE(TrustingTheNext().Send({}));

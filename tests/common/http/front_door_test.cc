@@ -208,7 +208,7 @@ TEST_F(FrontDoorTest, PlainHttpOnATlsPortIsNotHandled) {
 }
 
 // A connection's place becomes free only once the server has dropped the other one.
-TEST_F(FrontDoorTest, APeerThatDoesNotReadItsAnswerIsGivenUp) {
+TEST_F(FrontDoorTest, ClosesConnectionsOfPeersThatDoNotRead) {
   const std::string large(64 * 1024 * 1024, 'x');
   StartPlain(
       [&](const Request& request, const Respond& respond) {
@@ -226,7 +226,7 @@ TEST_F(FrontDoorTest, APeerThatDoesNotReadItsAnswerIsGivenUp) {
   EXPECT_LT(deaf.ReadToEnd().size(), large.size());
 }
 
-TEST_F(FrontDoorTest, AboveTheConnectionCapNewOnesAreTurnedAwayPolitely) {
+TEST_F(FrontDoorTest, RefusesConnectionsAboveTheCapWithAResponse) {
   StartTls(Echo, {.max_connections = 2});
   Client first = MakeClient();
   ASSERT_TRUE(first.Send({}));

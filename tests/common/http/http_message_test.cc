@@ -65,7 +65,7 @@ TEST(MessageTextTest, ResponseHeadsStateLengthAndClose) {
   EXPECT_EQ(ResponseHead({.status = 204}, {}).value(), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
-TEST(OriginTest, HostsAndPortsAreTakenApart) {
+TEST(OriginTest, ParsesHostsAndPorts) {
   const struct {
     const char* url;
     const char* host;

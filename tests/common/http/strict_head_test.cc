@@ -19,7 +19,7 @@ std::string WithLine(const std::string& line) {
   return "POST /x HTTP/1.1\r\nHost: a\r\n" + line + "\r\n\r\n";
 }
 
-TEST(StrictHeadTest, APlainRequestIsTakenApart) {
+TEST(StrictHeadTest, ParsesAPlainRequest) {
   const auto head = ParseHead(
       "POST /v1/x?a=b%2F.. HTTP/1.1\r\nhOST: example.org:8443\r\ncontent-length: 1000\r\n"
       "X-Empty:\r\nX-Blank: \t v w\t \r\nConnection: keep-alive, Close\r\nExpect: 100-Continue"

@@ -102,11 +102,11 @@ TEST_F(PairPathTest, ItsPartsComeBack) {
   ExpectSame({.to = {}, .from = {}, .waker = {}});
 }
 
-TEST_F(PairPathTest, AFunctionOfThatNameIsNoMark) {
+TEST_F(PairPathTest, FunctionsNamedLikeAMarkAreNotMarks) {
   ExpectSame({.to = {Function(kUntil)}, .from = {Function(kWokenBy)}, .waker = {}});
 }
 
-TEST_F(PairPathTest, APathThatIsNoPairIsItsFirstPart) {
+TEST_F(PairPathTest, PathsWithoutAPairAreTheirOwnFirstPart) {
   tree::PathId path = tree::kRootPath;
   const tree::FrameId main = Function("main");
   path = *dictionary_.paths.Intern(path, main);

@@ -54,7 +54,7 @@ double ToldApart(double between, int machines, int times, unsigned strata) {
   return static_cast<double>(told) / times;
 }
 
-TEST(MachineComparisonTest, AtFivePercentNoMoreThanSixPercentOfEqualVersionsDiffer) {
+TEST(MachineComparisonTest, FlagsAtMostSixPercentOfEqualVersionsAtFivePercent) {
   for (const double octaves : {0.0, 0.1, 0.3, 0.6}) {
     EXPECT_LE(ToldApart(octaves, 18, 2000, 1), 0.06) << octaves;
   }
@@ -88,7 +88,7 @@ TEST(MachineComparisonTest, MachinesThatComeBackEveryWeekCountOnce) {
   EXPECT_GE(naive, kTimes / 3);
 }
 
-TEST(MachineComparisonTest, AnotherMixOfMachinesIsNoChange) {
+TEST(MachineComparisonTest, DifferentMixOfMachinesIsNotAChange) {
   stats::FleetOfMachines fleet(0.3, 62);
   const auto side = [&](int slow, int fast) {
     std::pair<stats::ApiSums, stats::ApiSums> sums;

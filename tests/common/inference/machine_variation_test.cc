@@ -53,7 +53,7 @@ FlaggedShare FlaggedAtFivePercent(double octaves_between_machines, int fields, b
   return flagged;
 }
 
-TEST(MachineVariationTest, NoMoreThanSixPercentOfHealthyUsersAreFlaggedAtFive) {
+TEST(MachineVariationTest, FlagsAtMostSixPercentOfHealthyUsersAtFivePercent) {
   for (const double octaves : {0.0, 0.1, 0.3, 0.6}) {
     const FlaggedShare flagged = FlaggedAtFivePercent(octaves, 100, false);  // 2,000 users
     EXPECT_LE(flagged.machines, 0.06) << octaves;

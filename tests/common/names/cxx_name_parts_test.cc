@@ -86,7 +86,7 @@ TEST(CxxNamePartsTest, ADemangledNameIsCutAtItsScopes) {
   }
 }
 
-TEST(CxxNamePartsTest, KeepsLocalNamesApartFromTheirFunction) {
+TEST(CxxNamePartsTest, SeparatesLocalNamesFromTheirFunction) {
   EXPECT_EQ(ShortName("_ZZ1fvEN1a1gEv"), "f()::a::g()");
   EXPECT_EQ(ShortName("_ZZ1fvE1x"), "f()::x");
 }

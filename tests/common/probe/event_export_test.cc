@@ -86,7 +86,7 @@ TEST(ChromeTest, TheSampleIsTheGoldenFile) {
             "\"traceEvents\":[]}\n");
 }
 
-TEST(ExportTest, EventsOfTwoOwnersWithOneIdAreApart) {
+TEST(ExportTest, DistinguishesEventsOfTwoOwnersWithOneId) {
   std::vector<Event> events = EventsOf({SampleBatch()});
   const std::size_t alone = SpansOf(ToOtlpJson(events)).size();
   for (Event other : std::vector<Event>(events)) {
@@ -208,7 +208,7 @@ TEST(OtlpTest, AValueThatTheirIntegersDoNotHoldIsAText) {
               ::testing::HasSubstr(R"("fieldcost.value","value":{"intValue":"7"})"));
 }
 
-TEST(ExportTest, AnyTextIsEscapedAndWhatIsNoUtf8IsReplaced) {
+TEST(ExportTest, EscapesTextAndReplacesInvalidUtf8) {
   const std::string hostile = "\"}],\n\x1b[31m</script>\\\x00\xff\xc3"s + "é";
   Event event = EventOfSteps(1, {5, 6});
   event.row.label = event.row.program = event.row.build = hostile;

@@ -344,7 +344,7 @@ TEST_F(EventStoreTest, EventsOfTheFutureAreRemovedLastFirst) {
   ExpectCounted();
 }
 
-TEST_F(EventStoreTest, LabelsComeInPages) {
+TEST_F(EventStoreTest, ReturnsLabelsInPages) {
   for (std::uint64_t i = 0; i < 7; ++i) {
     Batch batch = SampleBatch(1, 100 + i);
     batch.events[0].label = "label " + std::to_string(i);

@@ -150,7 +150,7 @@ TEST(CompareGroupsTest, ReportsSidesThatRanUnderDifferentLoad) {
 }
 
 // Each run keeps a part of its events: a run with many must not displace the others.
-TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
+TEST(CompareGroupsTest, UsesEquallyManyEventsOfEachRun) {
   Events events;
   GroupSide base = events.Side({{.count = 3000}});
   const GroupSide known = base;
@@ -169,7 +169,7 @@ TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
 
 // A colleague may claim the id of another user's run: its events and losses are still a separate
 // run.
-TEST(CompareGroupsTest, RunsOfTwoOwnersAreApartEvenIfTheirIdsAreEqual) {
+TEST(CompareGroupsTest, DistinguishesRunsOfTwoOwnersWithEqualIds) {
   const auto side = [](std::uint64_t ms) {
     GroupSide made;
     for (std::uint64_t i = 0; i < 12; ++i) {

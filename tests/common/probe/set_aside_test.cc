@@ -23,7 +23,7 @@ std::ptrdiff_t CountGone(const std::vector<EventRow>& rows) {
   return std::ranges::count_if(Judge(rows), &Judgement::IsSetAside);
 }
 
-TEST(SetAsideTest, ARunThatTookFarLongerGoesWithItsReason) {
+TEST(SetAsideTest, SetsAsideRunsThatTookFarLongerWithTheReason) {
   std::vector<EventRow> rows = Alike(19);
   rows.push_back(SomeRow(20, 814 * kMs));
   const std::vector<Judgement> verdicts = Judge(rows);

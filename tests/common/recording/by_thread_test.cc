@@ -182,7 +182,7 @@ TEST_F(ByThreadTest, NamesBeyondTheLimitAreOne) {
   EXPECT_EQ(sums.at("[other threads]"), 5U);
 }
 
-TEST_F(ByThreadTest, FramesStandForWhatTheirThreadsHaveInCommon) {
+TEST_F(ByThreadTest, FramesNameWhatTheirThreadsHaveInCommon) {
   const std::vector<Thread> threads = {
       {1, 1, "app", "app"}, {1, 2, "app", "io"}, {7, 2, "app", "io"}, {9, 9, "sh", "sh"}};
   const Recording one = Written(threads, {}, 1);

@@ -174,7 +174,7 @@ TEST(FormatTest, SumsOfAnyContentAreReadBack) {
 }
 
 // Reading a file needs little memory if writing it did.
-TEST(FormatTest, LengthsAreLookedAtBeforeMemoryIsTaken) {
+TEST(FormatTest, ChecksLengthsBeforeAllocating) {
   std::string file = EncodeHeader({});
   ByteWriter bytes(file);
   bytes.Fixed(static_cast<std::uint32_t>(FrameType::kDictionary));

@@ -102,7 +102,7 @@ TEST_P(IntervalTest, AThousandIntervalsAreAsIfScanned) {
   }
 }
 
-TEST_P(IntervalTest, InclusiveValuesAreThoseOfAllPathsThatGoOn) {
+TEST_P(IntervalTest, InclusiveValuesCoverAllLongerPaths) {
   const Interval interval{.from_ns = samples_.front().time_ns, .to_ns = samples_.back().time_ns};
   const auto self = Self(*recording_, 0, interval);
   std::vector<std::uint64_t> expected(self.size());

@@ -39,7 +39,7 @@ TEST_F(SignalsTest, TerminationTakesPrecedenceOverOtherSignals) {
   EXPECT_FALSE(Signals::IsEnd(0));
 }
 
-TEST_F(SignalsTest, AReaderThatWentAwayIsNoSignal) {
+TEST_F(SignalsTest, ClosedPipeRaisesNoSignal) {
   const Signals signals({});
   ASSERT_EQ(::raise(SIGPIPE), 0);
   EXPECT_EQ(signals.Wait(kNow), 0);

@@ -32,7 +32,7 @@ double MeanOf(const DrawnPick& pick, const Chances& chances = {}) {
   return sum / kBits;
 }
 
-TEST(SelectionTest, APickStandsForTheInverseOfItsChance) {
+TEST(SelectionTest, PickRepresentsTheInverseOfItsChance) {
   DrawnPick pick = Sample();
   EXPECT_NEAR(MeanOf(pick), 25, 0.02);
   EXPECT_NEAR(MeanOf(pick, {.run = 4096}), 25 * 16, 0.3);
@@ -92,7 +92,7 @@ TEST(SelectionTest, ImpossiblePicksRepresentNoRuns) {
   }
 }
 
-TEST(SelectionTest, WatchesSoManyThatTheyFit) {
+TEST(SelectionTest, WatchesAsManyFunctionsAsFit) {
   EXPECT_EQ(WatchChancesOf(0, 0, 1).of_libraries, kCertain);
   EXPECT_EQ(WatchChancesOf(64, 0, 1).of_program, kCertain);
   EXPECT_EQ(WatchChancesOf(640, 0, 1).of_program, kCertain / 10 + 1);

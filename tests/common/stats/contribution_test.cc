@@ -97,7 +97,7 @@ TEST(ScalarsTest, OnlyCallsThatWereTimedAreIndependent) {
   EXPECT_TRUE(Validate(ScalarsOf(one)).has_value());
 }
 
-TEST(ScalarsTest, AnEmptyHistogramIsNoContribution) {
+TEST(ScalarsTest, EmptyHistogramIsNotAContribution) {
   EXPECT_EQ(ScalarsOf(CostHistogram()), ContributionScalars());
 }
 

@@ -102,7 +102,7 @@ TEST(CostHistogramTest, MeanAndDeviationFollowFromTheSums) {
   EXPECT_TRUE(CostHistogram().empty());
 }
 
-TEST(CostHistogramTest, AValueThatStandsForManyIsThatManyButMeasuredOnce) {
+TEST(CostHistogramTest, RepresentedValuesCountManyTimesButAreMeasuredOnce) {
   CostHistogram weighted;
   weighted.Add(7, 64);
   weighted.Add(1'000'000'000);

@@ -117,7 +117,7 @@ TEST(FieldTotalTest, TotalsOverAllRunsSortAbovePartialOnesAndAbsorbThem) {
   EXPECT_EQ(sum, (FieldCost{.of_all_runs = true, .ns = 11, .standard_error_ns = 5}));
 }
 
-TEST(FieldTotalTest, OfTheFieldOnlyBoundedSumsCountAndOfOnesOwnAllCalls) {
+TEST(FieldTotalTest, FieldUsesBoundedSumsAndOwnDataAllCalls) {
   ApiSums timed = SumsOf(Row("1", Metric::kWallTime, 1000, 50));
   ApiSums runs = SumsOf(Row("1", Metric::kCallsPerRun, 2, 1'000'000));
   ApiSums per_run = SumsOf(Row("1", Metric::kTimePerRun, 4, 1000));

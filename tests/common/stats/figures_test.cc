@@ -135,7 +135,7 @@ TEST(FiguresTest, OneMachineWithMostCallsHasThemLeftOut) {
   EXPECT_FALSE(AllCallsAgree(SumsOf(contributions)));
 }
 
-TEST(FiguresTest, OnesOwnAreExact) {
+TEST(FiguresTest, OwnFiguresAreExact) {
   ApiSums own;
   own.histogram = Calls(std::uint64_t{1} << 40, 1000);
   own.histogram.Merge(Calls(3, 7));

@@ -120,7 +120,7 @@ double ExponentOver(double floor, double e) {
   return builder.Result().growth->exponent;
 }
 
-TEST(ShapeTest, ExponentsAreOfTheBucketsAboveTheFloor) {
+TEST(ShapeTest, ExponentsUseBucketsAboveTheFloor) {
   for (const double e : {0.5, 1.0, 1.5, 2.0}) EXPECT_NEAR(ExponentOver(0, e), e, 0.02);
   // With a fixed cost they are underestimated: here the greatest cost is 2, 4 and 8 octaves above
   // it.
@@ -280,7 +280,7 @@ TEST(ShapeTest, ReportsTheTwoPeaksWhoseLowerOneIsHighest) {
 }
 
 // Clocks step by up to 10 ns.
-TEST(ShapeTest, StepsOfTheClockAreNoPeaks) {
+TEST(ShapeTest, ClockStepsAreNotPeaks) {
   EXPECT_EQ(Builder().Calls(500, 0).Calls(500, 10).Result().shape, Shape::kConstant);
   EXPECT_EQ(Builder().Calls(500, 10).Calls(500, 40).Result().shape, Shape::kVaried);
   EXPECT_EQ(Builder().Calls(500, 0).Calls(60, 40).Calls(500, 100).Result().shape, Shape::kVaried);

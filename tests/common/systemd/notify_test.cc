@@ -39,7 +39,7 @@ TEST_F(NotifyTest, NotifiesTheManagerOfEachStepInItsTerms) {
   EXPECT_EQ(manager_.Next(), "STOPPING=1\nSTATUS=collection is off");
 }
 
-TEST_F(NotifyTest, AStatusIsNoCommand) {
+TEST_F(NotifyTest, StatusTextCannotInjectCommands) {
   NotifyReady("a file \"\nSTOPPING=1\"");
   const std::string message = manager_.Next();
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
@@ -60,7 +60,7 @@ TEST_F(NotifyTest, TheManagerSetsTheWatchdogInterval) {
   EXPECT_EQ(WatchdogTime(), std::chrono::minutes(1));
 }
 
-TEST_F(NotifyTest, AnotherStreamIsNoJournal) {
+TEST_F(NotifyTest, RecognisesTheJournalByItsStream) {
   ::unsetenv("JOURNAL_STREAM");
   EXPECT_FALSE(LogsToJournal());
   for (const char* other : {"", "1", "1:1", "nonsense"}) {

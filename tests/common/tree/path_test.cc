@@ -50,7 +50,7 @@ TEST(PathTableTest, ReservingChangesNothing) {
   EXPECT_EQ(table.size(), 2U);
 }
 
-TEST(PathTableTest, APathHasAtMostSoManyFrames) {
+TEST(PathTableTest, LimitsTheFramesOfAPath) {
   PathTable table;
   PathId path = kRootPath;
   for (std::size_t i = 0; i < kMaxDepth; ++i) path = table.Intern(path, FrameId(1)).value();
@@ -60,7 +60,7 @@ TEST(PathTableTest, APathHasAtMostSoManyFrames) {
   EXPECT_TRUE(table.Intern(table.parent(path), FrameId(2)).has_value());
 }
 
-TEST(PathTableTest, ThereAreAtMostSoManyPaths) {
+TEST(PathTableTest, LimitsTheNumberOfPaths) {
   PathTable table;
   table.Reserve(kMaxPaths);
   for (std::uint32_t i = 1; i < kMaxPaths; ++i) {

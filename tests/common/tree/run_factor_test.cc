@@ -19,7 +19,7 @@ TEST(RunFactorTest, IsWhatAllPathsOfARunHaveInCommon) {
   EXPECT_THAT(factors, Pointwise(DoubleNear(1e-12), {0.8, 1.2, 0.8, 1.2}));
 }
 
-TEST(RunFactorTest, ADominatingPathIsNoCommonFactor) {
+TEST(RunFactorTest, DominatingPathIsNotACommonFactor) {
   const std::vector<double> before = {900, 20, 20, 20, 20, 20};
   std::vector<double> after = before;
   after[0] = 1800;

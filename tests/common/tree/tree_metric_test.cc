@@ -7,7 +7,7 @@
 namespace fieldcost::tree {
 namespace {
 
-TEST(MetricTest, NamesAreOfFewLettersAndUnitsAreKnown) {
+TEST(MetricTest, NamesUseFewLettersAndUnitsAreKnown) {
   for (const char* name : {"wall", "off-cpu", "page_faults", "l1.misses", "0"}) {
     EXPECT_TRUE(Validate(Metric{.name = name}).has_value()) << name;
   }

@@ -47,7 +47,7 @@ TEST(LabTableTest, DecodingGivesBackWhatWasEncoded) {
   }
 }
 
-TEST(LabTableTest, TheHashIsOfTheContentWithoutParts) {
+TEST(LabTableTest, HashCoversTheContentWithoutParts) {
   LabTable table = SampleLabTable();
   const std::string hash = table.parts[0].content_hash;
   EXPECT_EQ(ContentHash(table).value(), hash);
@@ -154,7 +154,7 @@ TEST(LabTableTest, SortsStacksOfAnyOrder) {
   EXPECT_TRUE(SortStacks({}).empty());
 }
 
-TEST(LabTableTest, StacksThatAreNoTreeAreRefused) {
+TEST(LabTableTest, RefusesStacksThatDoNotFormATree) {
   const LabTable good = SampleLabTable();
   ASSERT_EQ(good.stacks.size(), 3U);  // exec, exec > step, step
   LabTable table = good;

@@ -34,7 +34,7 @@ TEST(PolicyTest, OnlyThePolicyKeysOfTheRootSign) {
   EXPECT_EQ(CodeOf(Signed(), SampleRoot()), ErrorCode::kUnauthenticated);
 }
 
-TEST(PolicyTest, AFileOfAnotherRoleIsNoPolicyEvenUnderItsKey) {
+TEST(PolicyTest, RefusesFilesOfAnotherRoleEvenUnderThePolicyKey) {
   EXPECT_EQ(CodeOf(SignTimestamp(SampleTimestamp(), SampleKey(5))), ErrorCode::kCorrupt);
   EXPECT_EQ(CodeOf(SignRoot(SampleRootWithPolicy(), {SampleKey(5)})), ErrorCode::kCorrupt);
   RootMetadata root = SampleRootWithPolicy();

@@ -30,7 +30,7 @@ TEST(RequestsTest, AWithdrawalAnswerSurvivesAndUnknownMembersAreIgnored) {
             (WithdrawalAnswer{.withdrawn_rows = 4294967295}));
 }
 
-TEST(RequestsTest, AnythingElseIsNoWithdrawalAnswer) {
+TEST(RequestsTest, RefusesOtherWithdrawalResponses) {
   for (const char* json :
        {"", "{}", "[]", "7", R"({"withdrawn_rows":-1})", R"({"withdrawn_rows":4294967296})",
         R"({"withdrawn_rows":"1"})", R"({"withdrawn_rows":1} x)"}) {

@@ -88,7 +88,7 @@ class RowBudgetFaults : public ServiceTest {
   std::uint64_t received_bytes_ = 0;
 };
 
-TEST_F(RowBudgetFaults, OneKeyCostsNoMoreThanItsRowsOfAnHour) {
+TEST_F(RowBudgetFaults, OneKeyCostsAtMostItsHourlyRows) {
   ASSERT_NO_FATAL_FAILURE(Start());
   const std::vector<std::uint32_t> weeks = Weeks();
   unsigned accepted = 0;

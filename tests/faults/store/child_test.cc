@@ -19,7 +19,7 @@ void AbortLikeTheEngine(void*) { __assert_fail("!mems.empty()", "memtable_list.c
 
 void Fulfil(void* promise) { static_cast<std::promise<void>*>(promise)->set_value(); }
 
-TEST(ChildTest, AfterAnAbortTheEngineHasAsManyThreadsAsBefore) {
+TEST(ChildTest, AnAbortLeavesTheEnginesThreadCountUnchanged) {
   for (const auto priority : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
     const ChildResult result = RunInChild([priority]() -> Status {
       rocksdb::Env* const env = rocksdb::Env::Default();

@@ -93,7 +93,7 @@ TEST_F(IdleTimelineTest, ReportsTheLimitOfCpus) {
   EXPECT_TRUE(timeline.has_more);
 }
 
-TEST_F(IdleTimelineTest, TheMatrixHasAllPairsAlsoWhereItIsCut) {
+TEST_F(IdleTimelineTest, MatrixHasAllPairsEvenIfTruncated) {
   IdleRecorder recorder(file());
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < 12; ++i) {

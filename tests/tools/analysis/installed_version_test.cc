@@ -92,7 +92,7 @@ TEST(AskPackageManagerTest, GivesWhatDpkgHasInstalled) {
   EXPECT_EQ(AskPackageManager()("libnone.so.77"), "");
 }
 
-TEST(CostsOfTest, TheInstalledVersionStandsForTheApiElseTheNewest) {
+TEST(CostsOfTest, InstalledVersionElseTheNewestRepresentsTheApi) {
   std::vector<stats::StatRow> rows;
   for (const char* const version : {"1.2", "1.10", "1.9"}) {
     rows.push_back(Row("libx.so.1", "f", stats::Metric::kWallTime, {100}, 1));

@@ -63,7 +63,7 @@ TEST(LabCostTest, EachApiThatWasCalledHasItsCallsRunsAndShape) {
   EXPECT_FALSE(never.TotalNs().has_value());
 }
 
-TEST(LabCostTest, TheSpreadIsWhatRunsDifferByWhateverCallsDo) {
+TEST(LabCostTest, SpreadDependsOnRunsNotOnCalls) {
   LabTableBuilder builder;
   // Means of 2^10 and 2^11, twice: half an octave on either side, with a standard deviation of
   // sqrt(1 / 3) octaves.
@@ -156,7 +156,7 @@ TEST(LabChangeTest, IgnoresCertainChangesBelowFivePercent) {
   EXPECT_EQ(changes.at(0).change, Verdict::kLess);
 }
 
-TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
+TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreSeparate) {
   LabTableBuilder before, after;
   before.Run("f", {1000}).Run("f", {1001});
   after.Run("f", {9000}).Run("f", {9001}).Run("f", {9002});

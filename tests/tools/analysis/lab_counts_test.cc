@@ -198,7 +198,7 @@ TEST(LabDiffLeadTest, NamesTheFunctionThatIsCalledMoreAndItsSlowCaller) {
             "prepare is called less often: 1,061 -> 62 calls per run.\n");
 }
 
-TEST(LabDiffLeadTest, ASmallDifferenceIsNoRegression) {
+TEST(LabDiffLeadTest, SmallDifferencesAreNotRegressions) {
   EXPECT_EQ(Lead(Program(1000), Program(1001)),
             "No function takes significantly more or less. The first difference: prepare is called "
             "more often: 1,000 -> 1,001 calls per run.\n");

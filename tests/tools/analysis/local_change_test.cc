@@ -51,7 +51,7 @@ TEST(LocalChangeTest, DistinguishesMoreLessEqualAndTooLittleData) {
   EXPECT_EQ(Find(changes, "few")->timed_after, 99U);
 }
 
-TEST(LocalChangeTest, VersionsAreTakenTogetherAndMetricsApart) {
+TEST(LocalChangeTest, MergesVersionsButNotMetrics) {
   const std::vector<StatRow> before = {Row("a", 1000, 60),
                                        Row("a", 1000, 60, Metric::kWallTime, "2"),
                                        Row("a", 64, 500, Metric::kAllocInclusive)};
@@ -63,7 +63,7 @@ TEST(LocalChangeTest, VersionsAreTakenTogetherAndMetricsApart) {
   EXPECT_TRUE(CompareLocal(before, after, Metric::kCpuCycles).empty());
 }
 
-TEST(LocalChangeTest, TheTextIsOfWhatChangedAndCountsTheOthers) {
+TEST(LocalChangeTest, TextListsChangesAndCountsTheRest) {
   const auto changes =
       CompareLocal(std::vector{Row("slow", 1000, 200), Row("same", 1000, 200)},
                    std::vector{Row("slow", 2000, 200), Row("same", 1000, 200)}, Metric::kWallTime);

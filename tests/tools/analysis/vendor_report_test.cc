@@ -12,7 +12,7 @@ using inference::Verdict;
 
 using ::testing::IsEmpty;
 
-TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheMostExpensiveComesFirst) {
+TEST(VendorReportTest, TotalsCoverAllVersionsMostExpensiveFirst) {
   const VendorReport report = ZlibReport(GroupBy::kModule);
   ASSERT_EQ(report.apis.size(), 4U);
   EXPECT_EQ(report.apis[0].symbol, "z_flate");

@@ -59,7 +59,7 @@ TEST(VersionChangeTest, LittleDataGetsNoVerdict) {
 }
 
 // Simpson's paradox: the library is unchanged, but the fleet has bought faster machines.
-TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
+TEST(VersionChangeTest, DifferentMixOfMachinesIsNotAChange) {
   VersionFleet fleet(3);
   const auto version = [&](const std::string& name, int slow, int fast, double octaves) {
     Rows rows;
@@ -102,7 +102,7 @@ TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
   EXPECT_EQ(Compared(only_all(before), only_all(slower)).change, Verdict::kLess);
 }
 
-TEST(VersionChangeTest, ClassesThatFewAreOfDoNotDecide) {
+TEST(VersionChangeTest, SmallClassesDoNotDecide) {
   VersionFleet fleet(4);
   Rows before = Weeks(fleet, {});
   Rows after = Weeks(fleet, {.version = "2.0"});
@@ -126,7 +126,7 @@ TEST(VersionChangeTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
 }
 
 // Estimates cover all weeks, the test only the fullest: returning machines are no evidence.
-TEST(VersionChangeTest, MachinesThatComeBackAreNoEvidence) {
+TEST(VersionChangeTest, RepeatedContributionsOfAMachineAreNotEvidence) {
   VersionFleet fleet(8);
   int told_apart = 0;
   for (int i = 0; i < 200; ++i) {
@@ -149,7 +149,7 @@ TEST(VersionChangeTest, MachinesThatComeBackAreNoEvidence) {
   EXPECT_LE(told_apart, 18);  // 10 are expected
 }
 
-TEST(VersionChangeTest, BuildsOfAVersionAreOneAndCallsPerRunIsNoCost) {
+TEST(VersionChangeTest, MergesBuildsOfAVersionAndOmitsCallsPerRun) {
   VersionFleet fleet(6);
   Rows before = Weeks(fleet, {});
   Rows other_build = before;

@@ -61,7 +61,7 @@ TEST(WaitingTest, LeavesOtherFunctionsOfCxx) {
   }
 }
 
-TEST(WaitingTest, SetsWaitingFunctionsApart) {
+TEST(WaitingTest, SeparatesWaitingFunctions) {
   std::vector<stats::ApiKey> apis = {{.soname = "libc.so.6", .symbol = "poll"},
                                      {.soname = "libc.so.6", .symbol = "memcpy"},
                                      {.soname = "libstdc++.so.6", .symbol = "_ZNSt6thread4joinEv"}};

@@ -86,7 +86,7 @@ TEST_F(BadInputTest, AFreshCatalogueIsNotCalledExpired) {
   EXPECT_THAT(json.errors, IsEmpty());
 }
 
-TEST_F(BadInputTest, AFileThatIsNoCatalogueIsDamaged) {
+TEST_F(BadInputTest, FilesThatAreNotCataloguesAreDamaged) {
   std::filesystem::create_directories(home());
   std::ofstream(file()) << std::string(5000, 'x');
   ExpectRefusal(kDamaged, "corrupt", "remove it and run `fieldcost sync --full`");

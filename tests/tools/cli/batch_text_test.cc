@@ -83,7 +83,7 @@ TEST(RowSentenceTest, NamesFunctionVersionDaysAndCostInUnitsForPeople) {
 }
 
 // One run that stands for 4,096: n and sum count it 4,096 times.
-TEST(RowSentenceTest, ExplainsARunThatStandsForMany) {
+TEST(RowSentenceTest, ExplainsARunThatRepresentsMany) {
   EXPECT_THAT(
       RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051)),
                   kUtf8),

@@ -47,7 +47,7 @@ TEST_F(CatalogViewTest, TopFiltersSortsAndLimits) {
   EXPECT_THAT(library.output, AllOf(HasSubstr("twin"), Not(HasSubstr("liba"))));
 }
 
-TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
+TEST_F(CatalogViewTest, ListsWaitingFunctionsSeparately) {
   std::vector<stats::StatRow> rows = rows_;
   rows.push_back(testing::MakeRow("libc.so.6", "poll", 10, 900'000'000));
   rows.push_back(testing::MakeRow("libc.so.6", "read", 10, 1500));
@@ -68,7 +68,7 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
   EXPECT_EQ(Json(Cli({"top", "--json", "--waiting"}).output, "len(d['rows'])"), "6\n");
 }
 
-TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApartWhereCostsAreRanked) {
+TEST_F(CatalogViewTest, ListsWaitingFunctionsSeparatelyInRankings) {
   PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000),
                   testing::MakeRow("libc.so.6", "pollute", 10, 1500),
                   testing::MakeRow("libc.so.6", "ppoll", 10, 800'000'000)});
@@ -366,7 +366,7 @@ TEST_F(CatalogViewTest, ColourIsOnlyThereWhenAskedFor) {
   EXPECT_THAT(Cli({"top"}, {{"LC_ALL", "C"}}).output, AllOf(HasSubstr("@"), Not(HasSubstr("█"))));
 }
 
-TEST_F(CatalogViewTest, AReaderThatGoesAwayIsNoError) {
+TEST_F(CatalogViewTest, ClosedPipeIsNotAnError) {
   PublishAndSync(testing::MakeRows(2000, 1000));
   const ProcessResult result =
       Shell("{ \"$fieldcost\" top --limit 0; echo \"status $?\" >&2; } | head -n 1");

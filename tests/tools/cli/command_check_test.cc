@@ -184,7 +184,7 @@ TEST_F(CommandCheckTest, WithoutACatalogueThereIsNoAnswer) {
   EXPECT_FALSE(std::filesystem::exists(kept()));
 }
 
-TEST_F(CommandCheckTest, AnotherFileIsNotTakenForAProfile) {
+TEST_F(CommandCheckTest, RefusesFilesThatAreNotProfiles) {
   PublishAndSync({Field("a")});
   for (const std::string& bytes :
        {std::string("main;run 12\n"), std::string(), wire::EncodeFragment({Field("a")}).value(),

@@ -58,7 +58,7 @@ std::vector<std::string> Texts(const std::vector<std::string>& words) {
   return texts;
 }
 
-TEST(CompleteTest, EveryCommandIsOfferedWhereItMayStand) {
+TEST(CompleteTest, OffersEveryCommandWhereItIsAllowed) {
   EXPECT_THAT(Texts({"a"}), ElementsAre("agent"));
   EXPECT_THAT(Texts({""}), AllOf(Contains("run"), Contains("completion"), Contains("top")));
   EXPECT_THAT(Texts({"agent", "o"}), ElementsAre("on", "off"));
@@ -152,7 +152,7 @@ TEST(CompleteTest, CompletesTheProgramAfterDoubleDash) {
   EXPECT_EQ(At({"top", "--", "sq"}).more, Completion::More::kNothing);
 }
 
-TEST(CompleteTest, AProgramGoesOnWithoutTheMark) {
+TEST(CompleteTest, CompletesTheProgramWithoutDoubleDash) {
   EXPECT_EQ(At({"run", "sq"}).more, Completion::More::kPrograms);
   EXPECT_EQ(At({"run", "--pick", "a!b", "--show", "sq"}).more, Completion::More::kPrograms);
   const Completion inside = At({"measure", "--rounds", "=", "3", "git", "--json", "ch"});

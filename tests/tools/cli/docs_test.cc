@@ -99,7 +99,7 @@ TEST_F(DocsTest, ReportsWhatCannotBeDone) {
   EXPECT_FALSE(std::filesystem::exists(output()));
 }
 
-TEST_F(DocsTest, ANameThatIsAPathIsNoManualPage) {
+TEST_F(DocsTest, RefusesPathsAsManualPageNames) {
   const std::string path = (home() / "secret").string();
   std::filesystem::create_directories(home());
   std::ofstream(path) << ".TH SECRET 1\n.SH NAME\nsecret \\- of this machine\n";

@@ -128,7 +128,7 @@ class ReadTableTest : public LabTableTest {
   std::string table_;
 };
 
-TEST_F(ReadTableTest, AVendorReportIsOfRuns) {
+TEST_F(ReadTableTest, VendorReportCoversRuns) {
   const std::vector<std::string> report = {"report", "vendor",  "--library",
                                            "lib*",   "--table", table_};
   const ProcessResult text = Cli(report);

@@ -76,7 +76,7 @@ TEST_F(PagerTest, LessIsTheDefaultWithOptionsOfItsOwn) {
               StartsWith("less with S\n  TOTAL"));
 }
 
-TEST_F(PagerTest, HowThePagerEndsIsNoError) {
+TEST_F(PagerTest, IgnoresThePagersExitStatus) {
   const ProcessResult early = OnTerminal(24, {"top"}, {{"PAGER", "head -n 1"}});
   EXPECT_EQ(early.exit_status, 0);
   EXPECT_THAT(early.output, AllOf(MatchesRegex(" +TOTAL(.|\n)*"), Not(HasSubstr("function_"))));

@@ -20,7 +20,7 @@ TEST(PickTest, ASymbolIsThatOfAllLibraries) {
   EXPECT_EQ(*ResolvePick("deflate*,libz.so.1!crc32"), "*!deflate*,libz.so.1!crc32");
 }
 
-TEST(PickTest, ALibraryIsNoFunction) {
+TEST(PickTest, LibraryNamesAreNotFunctions) {
   const Result<std::string> status = ResolvePick("libz.so.1");
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, ::testing::HasSubstr("'libz.so.1!*'"));

@@ -145,7 +145,7 @@ TEST_F(ReadCommandsTest, TopByTotalStopsEarlyAndAgreesWithTheFullTable) {
               AllOf(HasSubstr("lib3.so.1"), Not(HasSubstr("lib4.so.1"))));
 }
 
-TEST_F(ReadCommandsTest, CsvIsForTablesAndNotBesideJson) {
+TEST_F(ReadCommandsTest, CsvIsForTablesAndExcludesJson) {
   PublishAndSync(rows_);
   EXPECT_EQ(Cell(Cli({"show", "open_it", "--csv"}).output, 0, "metric"), "wall_time");
   const ProcessResult status = Cli({"agent", "status", "--csv"});

@@ -39,7 +39,7 @@ TEST(RunTableTest, SortsByTimeAndOmitsFunctionsThatWereNeverTimed) {
   EXPECT_THAT(text, HasSubstr("fieldcost top --local"));
 }
 
-TEST(RunTableTest, NIsOfTimedCallsAndTheTotalOfAll) {
+TEST(RunTableTest, NCountsTimedCallsAndTheTotalAllCalls) {
   const std::string text = TextOf({Row("f", Metric::kWallTime, 1000, 16)});
   EXPECT_THAT(text, ::testing::ContainsRegex("16 us +f +libz.so.1 +1 +1.0 us"));
   EXPECT_THAT(TextOf({Row("f", Metric::kDiskRead, 4096)}),
@@ -63,7 +63,7 @@ TEST(RunTableTest, TenLinesAtMostOf80Columns) {
   }
 }
 
-TEST(RunTableTest, FunctionsThatWaitAreSetApartUnlessAskedFor) {
+TEST(RunTableTest, ListsWaitingFunctionsSeparatelyUnlessRequested) {
   std::vector<StatRow> rows = {Row("poll", Metric::kWallTime, 1'000'000'000),
                                Row("deflate", Metric::kWallTime, 1'000)};
   rows[0].key.api.soname = "libc.so.6";

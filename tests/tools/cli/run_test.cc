@@ -169,7 +169,7 @@ TEST_F(ShowRunTest, ARunShowsWhatItFoundAndEndsAsTheProgramDoes) {
   EXPECT_EQ(Cli({"run", "--show", "--", "sh", "-c", victim_ + " alloc; exit 7"}).exit_status, 7);
 }
 
-TEST_F(ShowRunTest, ItShowsThatVeryRunWithItsChildrenAndNoOther) {
+TEST_F(ShowRunTest, ShowsExactlyThatRunAndItsChildren) {
   const std::string pick = "libvictim.so.1!victim_allocate";
   ASSERT_EQ(Cli({"run", "--pick", pick, "--", victim_, "alloc"}).exit_status, 0);
   const ProcessResult once = Cli({"run", "--show", "--pick", pick, "--", victim_, "alloc"});
@@ -251,7 +251,7 @@ TEST_F(ShowRunTest, WithoutACatalogueOffersLocalMeasurements) {
   EXPECT_THAT(Cli(show).errors, HasSubstr("own measurements add --local"));
 }
 
-TEST_F(ShowRunTest, RunsThatCalledNothingMeasuredAreNotTakenForNone) {
+TEST_F(ShowRunTest, DistinguishesRunsWithoutMeasuredCallsFromNoRuns) {
   EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("Nothing has been measured yet"));
   ASSERT_EQ(Cli({"run", "--pick", "victim_spin", "--", victim_, "alloc"}).exit_status, 0);
   EXPECT_THAT(Cli({"top", "--local"}).output,
@@ -289,7 +289,7 @@ TEST_F(ShowRunTest, APauseMeasuresNothingUntilItIsOver) {
 
 const std::string kOwn = FIELDCOST_BINARY_DIR "/victims/canaryown";
 
-TEST_F(CliTest, APickOfOnesOwnLibraryNeedsNoSettingAndIsLabelledLocalOnly) {
+TEST_F(CliTest, PicksOfOwnLibrariesNeedNoSettingAndAreLabelledLocalOnly) {
   const ProcessResult run = Cli({"run", "--pick", "libcanaryown.so!canaryown_work", "--", kOwn});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_EQ(run.output, "10\n");
@@ -359,7 +359,7 @@ TEST_F(CliTest, ReportsUnfulfilledPicksAfterTheRun) {
   EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
 }
 
-TEST_F(CliTest, ReportsWhyAProgramIsLeftAloneDespiteAPick) {
+TEST_F(CliTest, ReportsWhyAProgramIsNotMeasuredDespiteAPick) {
   const std::string sanitizer = FIELDCOST_BINARY_DIR "/victims/libvictim_msan.so";
   const ProcessResult run =
       Cli({"run", "--pick", "libcanaryown.so!*", "--", kOwn}, {{"LD_PRELOAD", sanitizer}});

@@ -357,7 +357,7 @@ TEST_F(SessionTest, RefusesInexpressiblePathsAndNonLibraries) {
   EXPECT_EQ(Home(), before);
 }
 
-TEST_F(SessionTest, AnotherUsersHomeIsLeftAlone) {
+TEST_F(SessionTest, DoesNotTouchAnotherUsersHome) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   ASSERT_EQ(::chown(home().c_str(), 65534, 65534), 0);
@@ -379,7 +379,7 @@ TEST_F(SessionTest, AForeignFileIsNotOverwrittenAndTheRestTakenBack) {
   EXPECT_FALSE(fs::exists(library()));
 }
 
-TEST_F(SessionTest, AProfileThatIsNoFileIsLeftAloneAndTheRestTakenBack) {
+TEST_F(SessionTest, LeavesAProfileThatIsNotAFileAndUndoesTheRest) {
   for (const bool is_link : {false, true}) {
     fs::remove(home() / ".profile");
     if (is_link) {

@@ -24,7 +24,7 @@ TEST(SessionLineTest, AddedAndRemovedTheProfileIsTheSameByteForByte) {
   }
 }
 
-TEST(SessionLineTest, AFileMadeForTheLineGoesWithIt) {
+TEST(SessionLineTest, RemovesAFileCreatedForTheLine) {
   const std::string made = AddSessionLine(std::nullopt, kSnippet);
   EXPECT_EQ(RemoveSessionLine(made), std::nullopt);
   EXPECT_EQ(RemoveSessionLine(made + "umask 022\n"), "umask 022\n");

@@ -17,7 +17,7 @@ std::vector<ProcessReach> Processes(const std::vector<std::pair<std::string, Rea
   return processes;
 }
 
-TEST(ProgramsTextTest, EachReasonIsALineWithItsNumber) {
+TEST(ProgramsTextTest, PrintsEachReasonWithItsCount) {
   const auto processes = Processes({{"a", Reach::kStatic},
                                     {"b", Reach::kMeasuring},
                                     {"c", Reach::kStatic},

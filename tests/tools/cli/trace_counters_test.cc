@@ -45,7 +45,7 @@ class TraceCountersTest : public CliTest {
   testing::TempDir work_;
 };
 
-TEST_F(TraceCountersTest, FaultsAreOfTheFunctionsThatHaveThem) {
+TEST_F(TraceCountersTest, AttributesFaultsToTheirFunctions) {
   const ProcessResult traced = Trace("faults", {kVictims + "faults", "1000", "600"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_EQ(traced.output, "1000 and 600 pages\n");
@@ -108,7 +108,7 @@ TEST_F(TraceCountersTest, OfAProcessThatRunsTheyAreCountedFromThenOn) {
   EXPECT_EQ(sampled % static_cast<std::uint64_t>(kPeriod), 0U);
 }
 
-TEST_F(TraceCountersTest, ProgramsAreComparedByThemAndWhatIsMissingIsSaidOnce) {
+TEST_F(TraceCountersTest, ComparesProgramsByCountersAndReportsMissingOnesOnce) {
   const ProcessResult compared =
       Cli({"tree", "compare", "--runs", "6", "--counters", "cycles,faults", "--metric", "faults",
            "--", kVictims + "faults", "2500", "10", "--", kVictims + "faults", "10", "2500"});

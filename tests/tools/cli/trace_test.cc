@@ -167,7 +167,7 @@ TEST_F(TraceTest, ThreadsAndProcessesHaveTheirNamesAndNumbers) {
 }
 
 // The measuring library replaces the return addresses of calls that it measures.
-TEST_F(TraceTest, StacksGoOnThroughCallsThatTheFieldMeasures) {
+TEST_F(TraceTest, StacksContinueThroughMeasuredCalls) {
   const ProcessResult traced = Trace(
       {"--rate", "997"}, {FIELDCOST_PROGRAM, "run", "--pick", "libz.so.1!*", "--", "python3", "-c",
                           "import zlib\nfor i in range(20): zlib.compress(b'a b c d' * 400000)"});

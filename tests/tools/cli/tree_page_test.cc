@@ -253,7 +253,7 @@ TEST_F(TreePageCommandTest, FilesWithoutTimeHaveNoTimeline) {
   }
 }
 
-TEST_F(TreePageCommandTest, WhereSamplesDivideEventsThereIsNoTimeline) {
+TEST_F(TreePageCommandTest, OmitsTheTimelineIfSamplesDivideEvents) {
   tree::Dictionary dictionary;
   auto writer = recording::Writer::Create(Path("both.fct"), dictionary, {}).value();
   const auto wall = writer.AddMetric({.name = "wall"}).value();

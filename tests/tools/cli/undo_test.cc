@@ -151,7 +151,7 @@ TEST_F(UndoTest, OnATerminalForgettingAnnouncesWhatItDoesAndAsks) {
   EXPECT_EQ(server_->withdrawals(), 1U);
 }
 
-TEST_F(UndoTest, AForgetThatTheServerStopsGoesOnWhereItStopped) {
+TEST_F(UndoTest, ContinuesAForgetThatTheServerStopped) {
   SendBatches(2);
   server_->Script({.status = 503});
   const ProcessResult stopped = Cli({"agent", "forget", "--yes"});
@@ -182,7 +182,7 @@ TEST_F(UndoTest, OffStillForgets) {
   EXPECT_THAT(Cli({"agent", "status"}).output, HasSubstr("mode                off"));
 }
 
-TEST_F(UndoTest, ATokenComesFromAFileOrStdinAndIsShownToTheServerOnly) {
+TEST_F(UndoTest, ReadsTheTokenFromAFileOrStdinAndSendsItToTheServerOnly) {
   server_->RequireToken("token-1");
   Measure();
   std::ofstream(home() / "token") << "token-1\n";

@@ -119,7 +119,7 @@ TEST_F(CliTest, AnUnknownConfigurationKeyIsNamedAndNothingElseHappens) {
   EXPECT_FALSE(std::filesystem::exists(home() / "catalog.db"));
 }
 
-TEST_F(CliTest, AnUntouchedProfileIsOffAndLooksLeaveNothingOnDisk) {
+TEST_F(CliTest, UntouchedProfileIsOffAndReadingWritesNothing) {
   const ProcessResult result = Cli({"agent", "status"});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.output, HasSubstr("never switched on"));

@@ -65,7 +65,7 @@ TEST(ExportTest, FirefoxHasAThreadAMetricAndSharesTheStacks) {
                               "\"weightType\":\"tracing-ms\""));
 }
 
-TEST(ExportTest, BytesThatAreNoTextBecomeText) {
+TEST(ExportTest, RepresentsArbitraryBytesAsText) {
   const tree::Tree tree =
       TreeOfStacks({{.name = "wall"}}, {{{{.module = "\xff", .function = "\xc3("}}, {1}}});
   for (const Format format : {Format::kSpeedscope, Format::kChrome, Format::kFirefox}) {

@@ -28,7 +28,7 @@ class Noted : public JsonEvents {
   }
 };
 
-TEST(JsonReaderTest, AllThatIsThereComesInItsOrderNumbersAsTheyAreWritten) {
+TEST(JsonReaderTest, ReportsValuesInOrderAndNumbersAsWritten) {
   Noted noted;
   const Status status = ReadJson(
       R"( {"a\u00e9": [1, -2.50, 1e3, 40157422000.675, 18446744073709551616], "": {"b": "x\n"}, "c": [true, null]} )",

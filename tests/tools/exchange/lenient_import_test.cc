@@ -42,7 +42,7 @@ std::string LineOf(const Imported& imported, std::string_view frame) {
   return "";
 }
 
-TEST(LenientFoldedTest, BlanksAroundLinesAndFramesAreNoPartOfNames) {
+TEST(LenientFoldedTest, TrimsBlanksAroundLinesAndFrames) {
   for (const char* text :
        {"main;parse 10 \nmain;draw 7\t\n", "main;parse 10\r\nmain;draw 7\r\n",
         "    main;    parse   10\n\tmain;\tdraw\t7", "main ;parse 10\nmain; draw 7",

@@ -248,7 +248,7 @@ TEST(ThreadsTest, PprofHasLabelsAndTheFrames) {
 }
 
 // A process that executes another program, and an id that is reused.
-TEST(ThreadsTest, EqualNumbersOfDifferentThreadsAreKeptApart) {
+TEST(ThreadsTest, DistinguishesThreadsWithEqualNumbers) {
   const std::vector<ThreadFrame> threads = {{"[thread sh 7]", {7, 7, "sh", "sh"}},
                                             {"[thread gzip 7]", {7, 7, "gzip", "gzip"}},
                                             {"[thread gzip/io 7]", {7, 7, "gzip", "io"}}};

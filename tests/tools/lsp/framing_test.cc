@@ -31,7 +31,7 @@ TEST(FramerTest, ReassemblesMessagesFromAnyPieces) {
   }
 }
 
-TEST(FramerTest, HeaderNamesAreOfAnyCaseAndOthersAreSkipped) {
+TEST(FramerTest, AcceptsHeaderNamesInAnyCaseAndSkipsOthers) {
   Framer framer;
   framer.Feed(
       "content-LENGTH:  2 \r\nX-Other: 1\r\n"

@@ -77,7 +77,7 @@ TEST(LexerTest, AVariableIsItsOwnUntilItsScopeEnds) {
               ElementsAre("time"));
 }
 
-TEST(LexerTest, AProductIsNoDeclaration) {
+TEST(LexerTest, ProductsAreNotDeclarations) {
   EXPECT_THAT(Shown("x = a * index; y = index;", "c"),
               ElementsAre("x", "a", "index", "y", "index"));
   EXPECT_THAT(Shown("void f(void) { return a * index; }", "c"),

@@ -108,7 +108,7 @@ TEST(VendorDocumentsTest, HostileNamesStayText) {
   EXPECT_THAT(VendorCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
 }
 
-TEST(VendorDocumentsTest, FunctionsThatWaitAreNamedApart) {
+TEST(VendorDocumentsTest, NamesWaitingFunctionsSeparately) {
   const analysis::VendorReport report = analysis::ReportWithAWaitingFunction();
   const std::string line = "waiting: 1 function set apart, since waiting is not a cost: poll\n";
   EXPECT_THAT(VendorText(report, {}), HasSubstr(line));

@@ -141,7 +141,7 @@ TEST_F(GuessingTest, ATypoADayNeverLocksAnOffice) {
   EXPECT_EQ(TryLogIn("bob", kPassword).status, 303);
 }
 
-TEST_F(GuessingTest, AGuesserWithAnAccountCannotClearFailuresOfOthersWithIt) {
+TEST_F(GuessingTest, GuesserWithAnAccountCannotClearOthersFailures) {
   AddUserNamed("mallory");
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(Guess("alice", address_));
@@ -213,7 +213,7 @@ TEST_F(GuessingTest, APasswordIsChangedInASessionWhileTheAddressWaits) {
   EXPECT_EQ(response.status, 303) << response.body;
 }
 
-TEST_F(GuessingTest, ASessionIsNoWayToGuessThePassword) {
+TEST_F(GuessingTest, LimitsPasswordGuessesWithinASession) {
   const std::string session = LogIn();
   const auto change = [&](const std::string& password) {
     return Post("/account", session,
@@ -224,7 +224,7 @@ TEST_F(GuessingTest, ASessionIsNoWayToGuessThePassword) {
   EXPECT_EQ(change(kPassword), 429);
 }
 
-TEST_F(GuessingTest, BehindATrustedProxyEachClientIsCountedByItself) {
+TEST_F(GuessingTest, CountsEachClientOfATrustedProxySeparately) {
   trusted_proxies_ = {*ParseAddressRange("10.0.0.0/8")};
   Reopen({.steps_of_user = 1'000'000, .days = 90});
   address_ = "10.0.0.1";
@@ -319,7 +319,7 @@ TEST_F(GuessingTest, AnotherSitesPageCannotHaveItsVisitorsGuess) {
   EXPECT_EQ(Count("SELECT count(*) FROM guesser"), 0U);
 }
 
-TEST_F(GuessingTest, ManyAttemptsAtOnceAreNoWayAroundIt) {
+TEST_F(GuessingTest, LimitsConcurrentAttemptsToo) {
   constexpr int kAttempts = 40;
   std::vector<std::future<int>> answers;
   for (int i = 0; i < kAttempts; ++i) {

@@ -18,7 +18,7 @@ TEST(NamesTest, NamesAreTextWithoutBlanksAround) {
   }
 }
 
-TEST(PasswordTest, TwelveLettersAreEnoughWhateverTheirBytes) {
+TEST(PasswordTest, TwelveLettersSufficeInAnyEncodingLength) {
   EXPECT_FALSE(CheckPassword("12345678901").has_value());
   EXPECT_TRUE(CheckPassword("123456789012").has_value());
   EXPECT_FALSE(CheckPassword("ääääääääääÄ").has_value());  // 11 letters of two bytes each
@@ -26,7 +26,7 @@ TEST(PasswordTest, TwelveLettersAreEnoughWhateverTheirBytes) {
   EXPECT_FALSE(CheckPassword(std::string(kMaxPasswordBytes + 1, 'a')).has_value());
 }
 
-TEST(PasswordTest, AHashIsOfItsPasswordAndOfNoOther) {
+TEST(PasswordTest, HashMatchesOnlyItsPassword) {
   const std::string hash = *HashPassword("correct horse battery");
   EXPECT_EQ(hash.rfind("$argon2id$v=19$m=65536,t=2,p=1$", 0), 0U) << hash;
   EXPECT_NE(hash, *HashPassword("correct horse battery"));

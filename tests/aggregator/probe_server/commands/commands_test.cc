@@ -129,7 +129,7 @@ TEST_F(ProbeServerTest, ANewPasswordRevokesDevicesUnlessTheyAreToStay) {
   Stop();
 }
 
-TEST_F(ProbeServerTest, AUserGoesWithItsEvents) {
+TEST_F(ProbeServerTest, RemovesAUserWithItsEvents) {
   Start();
   AddUser("bob");
   EXPECT_EQ(SendBatch(Enrol(), 1).status, 200);

@@ -30,7 +30,7 @@ class PurgeTest : public SiteTest {
   std::string session_;
 };
 
-TEST_F(PurgeTest, AnOutlierIsSetAsideWithItsReason) {
+TEST_F(PurgeTest, SetsOutliersAsideWithTheReason) {
   const std::string list = Get("/events?label=index_open", session_).body;
   EXPECT_THAT(list, Not(HasSubstr(IdOf(kOutlier))));
   EXPECT_THAT(list, HasSubstr("1 set aside event is not shown"));

@@ -78,7 +78,7 @@ TEST_F(MarkupTest, JsonIsReadAsWhatWasSent) {
   EXPECT_EQ(event.at("points").as_array()[1].at("function").as_string(), kMarkup);
 }
 
-TEST_F(MarkupTest, AnswersThatAreNoPagesAreNotTakenForOnes) {
+TEST_F(MarkupTest, ApiResponsesAreJsonNotPages) {
   for (const std::string& target : {std::string("/v1/events"), std::string("/v1/nowhere"),
                                     "/v1/events?from=" + EncodeLinkPart(kMarkup)}) {
     const http::Response response = Send(WithToken({.target = target}, token_));

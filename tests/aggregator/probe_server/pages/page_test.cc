@@ -25,7 +25,7 @@ TEST(NumbersTest, ADurationHasFourDigits) {
   EXPECT_EQ(DurationText(std::uint64_t{12'345'678}), "12.35 ms");
 }
 
-TEST(NumbersTest, ATimeIsOfUtc) {
+TEST(NumbersTest, FormatsTimesInUtc) {
   EXPECT_EQ(TimeText(testing::kEventDayNs + 42'000'000), "2026-11-23 00:00:00.042 UTC");
 }
 

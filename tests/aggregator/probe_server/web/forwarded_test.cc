@@ -46,7 +46,7 @@ TEST(ForwardedTest, CountsWhatItCannotReadAsTheProxy) {
   EXPECT_EQ(ClientOf("10.0.0.1", {}), "10.0.0.1");
 }
 
-TEST(ForwardedTest, RefusesRangesThatAreNone) {
+TEST(ForwardedTest, RefusesInvalidRanges) {
   for (const char* text : {"", "x", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/", "10.0.0.0/8/8", "/8",
                            "::/129", "proxy.example.org"}) {
     EXPECT_FALSE(ParseAddressRange(text).has_value()) << text;

@@ -88,7 +88,7 @@ TEST_F(EventOwnersTest, ExportsHaveTheEventThatWasAskedForAndTheAuditLogNamesIt)
   EXPECT_EQ(Count("SELECT count(*) FROM audit WHERE object = '" + IdOf(1) + "'"), 2U);
 }
 
-TEST_F(EventOwnersTest, AMarkIsOfOneUsersEvent) {
+TEST_F(EventOwnersTest, MarksAffectOneUsersEventOnly) {
   const std::string body = R"({"mark":"set_aside","reason":"mine"})";
   EXPECT_EQ(PostJson(bobs_token_, "/v1/events/" + IdOf(1) + "/mark", body).status, 403);
   EXPECT_EQ(PostJson(token_, "/v1/events/" + IdOf(1) + "/mark", body).status, 200);

@@ -223,7 +223,7 @@ TEST_F(ApiTest, EventsAreExportedForOtherPrograms) {
   EXPECT_EQ(Send(WithToken({.target = "/v1/export?format=xml&ids=" + ids}, token_)).status, 400);
 }
 
-TEST_F(ApiTest, AMarkIsKeptWithItsReasonAndWhoSetIt) {
+TEST_F(ApiTest, KeepsMarksWithReasonAndAuthor) {
   Add({.run = 1});
   const std::string id = IdOf(1);
   const auto mark = [&](const std::string& body) {
@@ -261,7 +261,7 @@ TEST_F(ApiTest, ADeviceChangesItsOwnUsersEventsOnly) {
   EXPECT_THAT(Runs(""), ElementsAre(1));
 }
 
-TEST_F(ApiTest, QuestionsThatAreNoneAreRefusedByName) {
+TEST_F(ApiTest, RefusesInvalidQueriesByName) {
   const std::string id = IdOf(1);
   std::string thirteen = "/v1/compare?ids=";
   for (std::uint64_t run = 1; run <= 13; ++run) thirteen += IdOf(run) + ",";
@@ -284,7 +284,7 @@ TEST_F(ApiTest, QuestionsThatAreNoneAreRefusedByName) {
   EXPECT_EQ(Send(WithToken({.target = "/v1/nowhere"}, token_)).status, 404);
 }
 
-TEST_F(ApiTest, TextInQuestionsIsNoSql) {
+TEST_F(ApiTest, QueryTextIsNeverRunAsSql) {
   Add({.run = 1, .label = "a"});
   for (const char* text : {"'", "';DROP TABLE event;--", "a' OR '1'='1", "%25", "_"}) {
     EXPECT_THAT(Runs("label=" + EncodeLinkPart(text)), ElementsAre()) << text;

@@ -37,14 +37,14 @@ TEST_F(IngestTest, AnotherBatchOfTheSameNumberIsRefused) {
   EXPECT_EQ(Hits(), 4U);
 }
 
-TEST_F(IngestTest, NumbersMayHaveGapsAndComeInAnyOrder) {
+TEST_F(IngestTest, AcceptsNumbersWithGapsInAnyOrder) {
   for (const std::uint64_t sequence : {9U, 3U, 1'000'000U, 4U}) {
     EXPECT_EQ(SendBatch(token_, BatchOf(sequence, {.run = sequence})).status, 200);
   }
   EXPECT_EQ(Hits(), 16U);
 }
 
-TEST_F(IngestTest, DevicesNumberTheirBatchesApart) {
+TEST_F(IngestTest, DevicesNumberTheirBatchesIndependently) {
   const std::string other = AddDeviceOf(alice_, "desk");
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);
   EXPECT_EQ(SendBatch(other, BatchOf(1, {.run = 2})).status, 200);
@@ -250,7 +250,7 @@ TEST_F(IngestTest, FailedWriteLeavesOthersOfItsGroupUnaffected) {
   EXPECT_TRUE(writer_->healthy());
 }
 
-TEST_F(IngestTest, WhenTooMuchWaitsBatchesAreTurnedAwayAndPeopleAreNot) {
+TEST_F(IngestTest, OverloadRefusesBatchesButServesPages) {
   std::promise<void> go;
   const std::shared_future<void> gate = go.get_future().share();
   std::promise<void> begun;
@@ -293,7 +293,7 @@ TEST_F(IngestTest, AnEnrolledDeviceCanSend) {
   EXPECT_EQ(SendBatch(token, BatchOf(1, {})).status, 200);
 }
 
-TEST_F(IngestTest, BodiesOfEnrolmentThatAreNoneAreRefusedWithoutALook) {
+TEST_F(IngestTest, RefusesMalformedEnrolmentBodiesWithoutADatabaseAccess) {
   for (const char* body :
        {"", "[]", "{", R"({"user":"alice"})", R"({"user":1,"password":2,"name":3})",
         R"({"user":"alice","password":"correct horse battery","name":""})",

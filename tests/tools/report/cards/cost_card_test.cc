@@ -95,7 +95,7 @@ TEST(CostCardTest, EveryFormIsTheGoldenOne) {
   ExpectGolden(CardRoff(card, RoffMacros::kMdoc), "deflate.mdoc");
 }
 
-TEST(CostCardTest, OneCardAnApiWithItsVersionsNewestFirst) {
+TEST(CostCardTest, OneCardPerApiWithVersionsNewestFirst) {
   stats::StatRow other = Row("deflate", "2", {1});
   other.key.api.soname = "liba.so.1";
   const std::vector<CostCard> cards = CardsOf(
