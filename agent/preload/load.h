@@ -31,7 +31,7 @@ inline bool IsMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
              (most_pressure == 0 ? kDefaultPressurePercent : most_pressure) * 100;
 }
 
-// Returns true if so many run files await collection by the daemon that no more should be created.
+// Returns true if too many run files await collection by the daemon to create another one.
 // Counts the field's files, or those of requested runs if this run is only requested.
 bool AreTooManyRunFiles(const Request& request);
 

@@ -21,7 +21,7 @@ bool IsPublicModule(std::string_view soname);
 // = false).
 std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config);
 
-// Stands for all functions of non-public libraries: their measurements are summed under this name
+// Represents all functions of non-public libraries: their measurements are summed under this name
 // and never sent.
 inline constexpr char kPrivateName[] = "(private)";
 

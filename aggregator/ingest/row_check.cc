@@ -186,7 +186,7 @@ std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& unt
   const std::uint64_t timed = totals.count - untrusted_row.histogram.untimed();
   if (totals.count > Uint128{timed} * bounds.stood_for) {
     return Implausible(
-        fmt::format("{}: its values stand for more calls than possible", stats::Name(metric)));
+        fmt::format("{}: its values represent more calls than possible", stats::Name(metric)));
   }
   if (row_.sum + taken.sum > bounds.sum * week_of_cores) {
     return Implausible(

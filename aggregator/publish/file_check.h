@@ -13,7 +13,7 @@ namespace fieldcost::publish {
 struct DamagedFile {
   std::filesystem::path path;
   std::string why;
-  // True if the next publication writes it anew or removes it; otherwise it must be restored from a
+  // True if the next publication rewrites or removes it; otherwise it must be restored from a
   // backup.
   bool is_mended_by_publication = false;
 };

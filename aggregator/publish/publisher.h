@@ -54,7 +54,7 @@ class Publisher {
   // Publishes the store's newest state under the next version. On an error the last publication
   // stays in force. Signs with the keys of the newest root on disk. The version exceeds those on
   // disk and in the store; after a restore, by kRestoredVersionGap. Repairs the directory: a
-  // damaged timestamp or fragment is written anew, any other damaged snapshot or fragment is
+  // damaged timestamp or fragment is rewritten, any other damaged snapshot or fragment is
   // removed.
   Result<PublishReport> Publish(store::Store& store);
 

@@ -56,7 +56,7 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
   }
   CostHistogram result = *this;
   if (other.untimed_ > result.untimed_) {
-    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: fewer values are stood for");
+    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: fewer values are represented");
   }
   result.untimed_ -= other.untimed_;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
@@ -161,7 +161,7 @@ Status ValidateTimed(std::uint64_t count, std::uint64_t untrusted_untimed,
                      std::size_t used_buckets) {
   if (untrusted_untimed <= count && count - untrusted_untimed >= used_buckets) return {};
   return Fail(ErrorCode::kCorrupt,
-              "of {} values in {} buckets {} are only stood for: too few were measured", count,
+              "of {} values in {} buckets {} are only represented: too few were measured", count,
               used_buckets, untrusted_untimed);
 }
 

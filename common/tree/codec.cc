@@ -128,7 +128,7 @@ Result<MetricSpreads> TakeSpreads(Reader& reader, const Tree& tree,
     if (!IsPossible(self, tree.runs, tree.present[path]) ||
         !IsPossible(inclusive, tree.runs, tree.present[path]) || inclusive.min < self.min ||
         inclusive.max < self.max) {
-      return Malformed("sums that so many runs cannot have");
+      return Malformed("sums that are impossible for this number of runs");
     }
     // No path has more than its parent, whose sum is less than 2^128.
     Uint128& parent = below[tree.paths().parents()[path]];

@@ -100,7 +100,7 @@ Result<MetricSides> TakeSides(Reader& reader, const MeanTree& tree,
       const bool is_there = (tree.where[path] >> i & 1U) != 0;
       if (!IsPossible(self, runs[i]) || !IsPossible(inclusive, runs[i]) ||
           inclusive.sum_squares < self.sum_squares || (!is_there && inclusive.sum != 0)) {
-        return Malformed("sums that so many runs cannot have");
+        return Malformed("sums that are impossible for this number of runs");
       }
       // Each is less than 2^127, so an overflow of 128 bits is detected.
       if (path != 0 && !AddTo(below[i][tree.paths().parents()[path]], inclusive.sum)) {

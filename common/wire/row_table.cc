@@ -4,7 +4,7 @@
 //   RowTable := string*                                      ; each once, in order of first use
 //               module { soname package_version build_id }*  ; indices into strings
 //               api    { module symbol symbol_version }*     ; into modules, strings, strings
-//               row    { api metric week bucket_count }*     ; so many buckets are this row's
+//               row    { api metric week bucket_count }*     ; this row has that many buckets
 //               bucket { slot count sum_low sum_high squares_low squares_high }*
 //                                              ; row by row, ascending slots, count > 0
 //               row_untimed* ; one per row; absent if all are 0

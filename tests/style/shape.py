@@ -143,7 +143,7 @@ def check_names(names, problems):
         path = Path(name)
         if name.startswith(PRODUCT) and name.endswith(CODE + (".S", ".proto")) and path.name != "main.cc":
             folders.setdefault(path.name.split(".")[0], set()).add(str(path.parent))
-    problems += [f"{stem}: sources in {', '.join(sorted(found))} have this name; a name stands for one thing"
+    problems += [f"{stem}: sources in {', '.join(sorted(found))} have this name; a name must have one meaning"
                  for stem, found in sorted(folders.items()) if len(found) > 1]
 
 

@@ -17,7 +17,7 @@ struct ApiCost {
   std::optional<std::uint64_t> calls;     // of all versions, see CallsOf()
   std::optional<stats::FieldCost> total;  // of all versions, see TotalOf()
 
-  // The version whose figures stand for the API: the one installed here, otherwise the newest.
+  // The version whose figures represent the API: the one installed here, otherwise the newest.
   const CostSummary& shown() const { return versions.front(); }
 };
 

@@ -12,7 +12,7 @@ namespace fieldcost::analysis {
 // Idle time by the code that left the CPU (rows) and the code that ended the idle period (columns).
 // Exact; pure.
 struct IdleMatrix {
-  // The greatest first; the last, nullopt, stands for all others together.
+  // The greatest first; the last, nullopt, represents all others together.
   std::vector<std::optional<Doing>> to;
   std::vector<std::optional<Doing>> from;
   std::vector<std::vector<std::uint64_t>> ns;  // [to][from]

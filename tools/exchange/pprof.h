@@ -55,7 +55,7 @@ struct PprofContent {
   std::vector<PprofSample> samples;
   std::vector<PprofThread> threads = {};  // each one once
   std::vector<std::string> comments;      // texts for people
-  PprofValueType period_type = {};        // each sample stands for `period` of this; 0: unknown
+  PprofValueType period_type = {};        // each sample represents `period` of this; 0: unknown
   std::uint64_t period = 0;
   bool operator==(const PprofContent&) const = default;
 };

@@ -32,7 +32,7 @@ class TreeBuilder {
   // Adds the frame of a text as written by FrameText(); parses each distinct text once.
   Result<tree::FrameId> AddFrameText(std::string_view untrusted_text);
   // The path that extends `parent` by `frame`. Beyond tree::kMaxDepth frames, the path's last frame
-  // becomes [other], which stands for all deeper ones; BuildTimed() reports their number.
+  // becomes [other], which represents all deeper ones; BuildTimed() reports their number.
   Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame);
   // Appends [other], which represents this many deeper frames with unknown names.
   Result<tree::PathId> AddDeeper(tree::PathId parent, std::uint64_t frames);

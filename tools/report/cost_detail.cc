@@ -47,7 +47,7 @@ std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count
   return text;
 }
 
-// What one value of the metric stands for: per run there is one number of calls and one first call.
+// What one value of the metric represents: per run there is one number of calls and one first call.
 std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   if (!figures.calls) return "n -";
   const std::uint64_t count = *figures.calls;

@@ -28,7 +28,7 @@ TEST_F(CollectionTest, MeasuresRequestedRunsRegardlessOfTheCoin) {
   const auto runs = RunFiles();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].header.flags, shm::kRunAsked);
-  EXPECT_EQ(runs[0].header.time_per_65536, 0U) << "it stands for no others";
+  EXPECT_EQ(runs[0].header.time_per_65536, 0U) << "it represents no others";
   EXPECT_GT(runs[0].picks.size(), 1U);
   EXPECT_LE(runs[0].picks.size(), 32U);
 }

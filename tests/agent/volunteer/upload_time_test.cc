@@ -38,7 +38,7 @@ class UploadTimeTest : public AgentFixture {
         const auto report = agent.Upload(UploadWish::kWhatIsDue);
         ASSERT_TRUE(report) << report.error().message;
         const auto again = agent.NextUpload();
-        ASSERT_TRUE(!*again || **again > clock_.Now()) << "it would try for ever";
+        ASSERT_TRUE(!*again || **again > clock_.Now()) << "it would retry forever";
       }
       clock_.Advance(end - clock_.Now());
     }

@@ -190,7 +190,7 @@ TEST_F(IngestTest, LimitsTheCallsThatAValueRepresents) {
     EXPECT_EQ(answer.accepted_rows, 1U);
     ASSERT_EQ(answer.rejects.size(), 1U);
     EXPECT_EQ(answer.rejects[0].row, 1U);
-    EXPECT_THAT(answer.rejects[0].reason, ::testing::HasSubstr("stand for more"));
+    EXPECT_THAT(answer.rejects[0].reason, ::testing::HasSubstr("represent more"));
   }
 }
 

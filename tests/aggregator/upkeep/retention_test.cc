@@ -120,7 +120,7 @@ TEST_F(RetentionTest, TheOperatorDeletesNothingThatIsToBeKept) {
     ASSERT_FALSE(kept.has_value());
     EXPECT_THAT(kept.error().message, HasSubstr("store.retention_weeks = 20 keeps those"));
     EXPECT_TRUE(DeleteUpTo(kWeek + 10 - kKeptWeeks, yes).has_value());
-    EXPECT_EQ(DeleteUpTo(kWeek + 10, yes, 0).value().rows, 0U) << "rows are kept for ever";
+    EXPECT_EQ(DeleteUpTo(kWeek + 10, yes, 0).value().rows, 0U) << "rows are kept forever";
   }
   EXPECT_EQ(rows(), all);
 }

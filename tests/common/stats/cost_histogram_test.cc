@@ -135,10 +135,10 @@ TEST(CostHistogramTest, MergesAndSubtractsUntimedCallsLikeAllSums) {
   one.Add(5, 3);
   CostHistogram many;
   for (int i = 0; i < 3; ++i) many.Add(5);
-  EXPECT_FALSE(many.Subtract(one)) << "none of them was stood for";
+  EXPECT_FALSE(many.Subtract(one)) << "none of them was represented";
   many.Add(5);
   many.SetUntimed(1);
-  EXPECT_FALSE(many.Subtract(HistogramOf({5, 5, 5}))) << "leaves one that nothing stands for";
+  EXPECT_FALSE(many.Subtract(HistogramOf({5, 5, 5}))) << "leaves one that nothing represents";
 }
 
 TEST(CostHistogramTest, AtLeastAValueOfEachUsedBucketWasMeasured) {

@@ -82,7 +82,7 @@ TEST(RowSentenceTest, NamesFunctionVersionDaysAndCostInUnitsForPeople) {
   EXPECT_THAT(RowSentence(again, {}), HasSubstr("took 200.0 us together."));
 }
 
-// One run that stands for 4,096: n and sum count it 4,096 times.
+// One run that represents 4,096: n and sum count it 4,096 times.
 TEST(RowSentenceTest, ExplainsARunThatRepresentsMany) {
   EXPECT_THAT(
       RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051)),

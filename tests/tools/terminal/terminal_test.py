@@ -43,7 +43,7 @@ MASKS = {
     "identifier": r"(?<!\w)[0-9a-f]{16,64}(?!\w)",  # of keys, drawn at random
 }
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-PROGRESS = re.compile(r"[^\n]*\r(?!\n)|\x1b\[K")  # a line that is written anew
+PROGRESS = re.compile(r"[^\n]*\r(?!\n)|\x1b\[K")  # a line that is rewritten
 
 
 def masked(text):
