@@ -109,7 +109,7 @@ void CompactRow::Add(const RowSums& other) {
 
 Status CompactRow::Subtract(const CompactRow& other) {
   const Error not_contained =
-      Fail(ErrorCode::kCorrupt, "the sums do not contain what is to be taken away");
+      Fail(ErrorCode::kCorrupt, "the sums do not contain the values to subtract");
   stats::ContributionScalars left_scalars = scalars;
   if (other.scalars.contributions != 0 && !left_scalars.Subtract(other.scalars)) {
     return not_contained;

@@ -248,11 +248,11 @@ Error Malformed(std::string_view what) {
 Result<Head> TakeHead(Reader& reader, TreeKind kind) {
   FIELDCOST_ASSIGN(const std::string_view begin, reader.Bytes(2));
   if (static_cast<std::uint8_t>(begin[0]) > kTreeFormatVersion) {
-    return Fail(ErrorCode::kUnsupported, "a tree is of format {}, later than {}",
+    return Fail(ErrorCode::kUnsupported, "a tree has format {}, newer than {}",
                 static_cast<unsigned>(static_cast<std::uint8_t>(begin[0])), kTreeFormatVersion);
   }
   if (begin[0] != kTreeFormatVersion) return Malformed("its version");
-  if (begin[1] != static_cast<char>(kind)) return Malformed("it is of another kind");
+  if (begin[1] != static_cast<char>(kind)) return Malformed("it has another kind");
   Head head;
   FIELDCOST_ASSIGN(head.metrics, TakeMetrics(reader));
   auto dictionary = std::make_shared<Dictionary>();

@@ -97,7 +97,7 @@ class AggregatorBench:
         part = self.tool("floor", traffic=traffic, batches=400)
         yield {"row": 7, "name": "ingest, per core", "unit": "M/s", "value": core, "floor": floor_rate,
                "ratio": core / floor_rate, "target": ">= 0.5 x floor", "ok": core >= 0.5 * floor_rate,
-               "peers": {"a handshake a batch": part["adds"] / 1e6 / fresh["server_cpu_seconds"],
+               "peers": {"one handshake per batch": part["adds"] / 1e6 / fresh["server_cpu_seconds"],
                          "peak MiB": sent["memory_mib"]}}
         seen, per_core, ok = {}, {}, True
         for name, (peer, factor) in PEERS.items():

@@ -524,7 +524,7 @@ def main():
              "lsp_hover", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace, "trace_sampling",
              "planted_change", "unwind", "idle", "probe", "probe_rate", "probe_planted", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--json", action="store_true", help="one object per line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
     parser.add_argument("--minutes", type=float, default=soak.MINUTES, help="how long `soak` takes")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)

@@ -42,10 +42,9 @@ std::string ContentText(const wire::BatchContent& content, const draw::Style& st
         draw::Decimal(row.histogram.sum_of_squares()));
   }
   text +=
-      "\nA week begins on Thursday, since 1970-01-01; n is how many values are in a row's sum. "
-      "Days\n"
-      "are of UTC. Each row also holds n, sum and sum of squares of its log2\n"
-      "buckets: see --json. The bytes themselves: --raw.\n";
+      "\nWeeks begin on Thursdays (UTC), counted from 1970-01-01; n is the number of values in a\n"
+      "row's sum. Each row also holds n, sum and sum of squares of its log2 buckets: see --json.\n"
+      "For the bytes themselves: --raw.\n";
   return text;
 }
 

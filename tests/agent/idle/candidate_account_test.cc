@@ -30,7 +30,7 @@ class CandidateAccountTest : public ::testing::Test {
       wait->state = ThreadWait::Stack::kKnown;
     }
     for (const IdleAccount::Told& told : account_.Tell()) {
-      const std::string who = told.wait == nullptr ? "nobody" : std::to_string(told.wait->tid);
+      const std::string who = told.wait == nullptr ? "none" : std::to_string(told.wait->tid);
       text += who + (told.goes_on ? " goes on; " : " idle; ");
     }
     return text;
@@ -59,13 +59,13 @@ TEST_F(CandidateAccountTest, AlternatesBetweenThreadsWithoutRunTimes) {
 TEST_F(CandidateAccountTest, TicksWhileAThreadRunsBelongToThePreviousThread) {
   ThreadState runs = Waiting(1, 5, 900);
   runs.waits = false;
-  EXPECT_EQ(Take({runs, Waiting(2, 9, 100)}, 1, 1), "read 2; nobody idle; ");
+  EXPECT_EQ(Take({runs, Waiting(2, 9, 100)}, 1, 1), "read 2; none idle; ");
   runs.waits = true;
   EXPECT_EQ(Take({runs, Waiting(2, 9, 100)}, 2, 1), "read 1; 1 idle; ");
   runs.waits = false;
   runs.runs = 6;
   EXPECT_EQ(Take({runs, Waiting(2, 9, 100)}, 3, 1), "1 idle; 1 goes on; ");
-  EXPECT_EQ(Take({}, 4, 1), "nobody idle; ");
+  EXPECT_EQ(Take({}, 4, 1), "none idle; ");
 }
 
 TEST_F(CandidateAccountTest, AThreadThatRanAfterIdleTicksEndsTheIdlePeriod) {

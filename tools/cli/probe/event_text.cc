@@ -20,7 +20,7 @@ constexpr char kIndent[] = "  ";
 
 std::string ReasonText(const probe::Judgement& verdict) {
   if (verdict.IsSetAside()) return EscapeControl(verdict.reason);
-  return verdict.two_kinds ? "no: such runs are of two kinds" : "";
+  return verdict.two_kinds ? "no: two kinds of such runs" : "";
 }
 
 std::string TotalText(const probe::EventRow& row, const draw::Style& style) {
