@@ -1,8 +1,5 @@
 #include "agent/events_preload/arena.h"
 
-#include <string.h>
-#include <sys/syscall.h>
-
 #include "agent/events_preload/event_plan_reader.h"
 #include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/describe_module.h"
@@ -10,7 +7,6 @@
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/process_file.h"
 #include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
 
@@ -18,7 +14,6 @@ namespace fieldcost::events_preload {
 namespace {
 
 using intercept::ElfObject;
-using intercept::SystemCall;
 
 // Address ranges of the modules, stored more compactly than in the file.
 struct ModuleRange {
@@ -33,25 +28,20 @@ constexpr uint32_t kReservedPart = 16;
 
 void FillHeader(shm::TraceHeader* header) {
   const shm::TracePlanHeader& plan = Plan();
-  memcpy(header->magic, shm::kTraceMagic, sizeof header->magic);
-  header->version = shm::kTraceVersion;
+  intercept::BeginHeader(header, shm::kTraceMagic, shm::kTraceVersion,
+                         shm::TraceFileBytes(plan.arena_bytes), plan.tsc_to_ns_multiplier);
   header->events = plan.events;
-  header->size_bytes = shm::TraceFileBytes(plan.arena_bytes);
-  header->pid = process.pid;
-  header->parent_pid = static_cast<uint32_t>(SystemCall(SYS_getppid));
-  header->attached = 1;
   header->arena_bytes = plan.arena_bytes;
   header->start_unix_ns = intercept::UnixNanoseconds();
   header->start_monotonic_ns = intercept::ReadClock(CLOCK_MONOTONIC);
   header->start_ticks = intercept::ReadTimeStamp();
-  header->tsc_to_ns_multiplier = plan.tsc_to_ns_multiplier;
   intercept::CopyText(header->program, intercept::ProgramPath());
 }
 
 uint32_t AddModule(const ElfObject& object) {
   const uint32_t index = __atomic_fetch_add(&process.header->module_count, 1, __ATOMIC_RELAXED);
   if (index >= shm::kTraceModules) return shm::kTraceNoModule;
-  auto* const module = InFile<shm::TraceModule>(shm::TraceModulesOffset(), index);
+  auto* const module = process.InFile<shm::TraceModule>(shm::TraceModulesOffset(), index);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(module), sizeof *module)) {
     return shm::kTraceNoModule;
   }
@@ -69,13 +59,8 @@ bool CreateArena() {
   const uint64_t arena_bytes = Plan().arena_bytes;
   static shm::TraceHeader page;
   FillHeader(&page);
-  void* const mapped = intercept::MakeProcessFile(
-      process.pid, shm::kTraceFileSuffix,
-      {&page, sizeof page, offsetof(shm::TraceHeader, complete)}, page.size_bytes);
-  if (mapped == nullptr) return false;
-  process.file = reinterpret_cast<uint64_t>(mapped);
-  process.header = static_cast<shm::TraceHeader*>(mapped);
-  process.nodes = InFile<shm::TraceNode>(shm::TraceArenaOffset(), 0);
+  if (!process.CreateFile(page, shm::kTraceFileSuffix)) return false;
+  process.nodes = process.InFile<shm::TraceNode>(shm::TraceArenaOffset(), 0);
   process.all_chunks = static_cast<uint32_t>(arena_bytes / shm::kTraceChunkBytes);
   process.usual_chunks = process.all_chunks - process.all_chunks / kReservedPart;
   return true;
@@ -88,7 +73,7 @@ uint32_t ClaimChunk(shm::TraceChunkKind kind, uint32_t slot, bool reserved) {
     if (index >= most) return kNoChunk;
   } while (!__atomic_compare_exchange_n(&process.header->chunk_count, &index, index + 1, true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  auto* const chunk = InFile<shm::TraceChunk>(shm::TraceChunksOffset(), index);
+  auto* const chunk = process.InFile<shm::TraceChunk>(shm::TraceChunksOffset(), index);
   const uint64_t begin = process.file + shm::TraceArenaOffset() + index * shm::kTraceChunkBytes;
   if (!intercept::Populate(reinterpret_cast<uint64_t>(chunk), sizeof *chunk) ||
       !intercept::Populate(begin, shm::kTraceChunkBytes)) {

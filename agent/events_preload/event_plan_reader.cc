@@ -1,7 +1,5 @@
 #include "agent/events_preload/event_plan_reader.h"
 
-#include <string.h>
-
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/text_builder.h"
 
@@ -13,27 +11,19 @@ const char* globs;
 
 bool IsUsable(const shm::TracePlanHeader& header, uint64_t size) {
   constexpr uint32_t kEvents = shm::kTraceFunctions | shm::kTraceBranches | shm::kTraceCalls;
-  return size <= shm::kMaxTracePlanBytes &&
-         memcmp(header.magic, shm::kTracePlanMagic, sizeof header.magic) == 0 &&
-         header.version == shm::kTraceVersion && header.size_bytes == size &&
-         (header.events & ~kEvents) == 0 && shm::IsTraceArena(header.arena_bytes) &&
-         header.tsc_to_ns_multiplier != 0 && header.glob_bytes >= 1 &&
-         size == sizeof header + header.glob_bytes &&
+  return size <= shm::kMaxTracePlanBytes && (header.events & ~kEvents) == 0 &&
+         shm::IsTraceArena(header.arena_bytes) && header.tsc_to_ns_multiplier != 0 &&
+         header.glob_bytes >= 1 && size == sizeof header + header.glob_bytes &&
          reinterpret_cast<const char*>(&header)[size - 1] == '\0';
 }
 
 }  // namespace
 
 bool ReadPlan(char** environment) {
-  uint64_t size = 0;
-  const void* const mapped =
-      intercept::MapPlan(environment, shm::kTraceDirectoryVariable, shm::kTracePlanName, &size);
-  if (mapped == nullptr) return false;
-  plan = static_cast<const shm::TracePlanHeader*>(mapped);
-  if (size < sizeof *plan || !IsUsable(*plan, size)) {
-    intercept::UnmapPlan(mapped, size);
-    return false;
-  }
+  plan = intercept::ReadPlan<shm::TracePlanHeader>(environment, shm::kTraceDirectoryVariable,
+                                                   shm::kTracePlanName, shm::kTracePlanMagic,
+                                                   shm::kTraceVersion, IsUsable);
+  if (plan == nullptr) return false;
   globs = reinterpret_cast<const char*>(plan + 1);
   return true;
 }

@@ -5,6 +5,7 @@
 #include "agent/events_preload/arena.h"
 #include "agent/events_preload/event_plan_reader.h"
 #include "agent/intercept/functions.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
@@ -43,16 +44,14 @@ uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = table.FindIn(process.targets, hash);
   if (*place == 0) {
-    if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
+    if (intercept::target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
       return kNoThunk;
     }
-    *place = static_cast<uint16_t>(++process.target_count);
+    *place = static_cast<uint16_t>(++intercept::target_count);
   }
   Target& target = process.targets[*place - 1U];
-  target.module = function.module;
-  target.symbol = function.symbol;
-  target.version = function.version;
+  target.SetName(function);
   target.hash = hash;
   __atomic_store_n(&target.address, intercept::WrapperOf(function.target), __ATOMIC_RELEASE);
   return *place - 1U;
@@ -60,25 +59,10 @@ uint32_t TargetFor(const Function& function) {
 
 }  // namespace
 
-void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  intercept::FindCalledSlotsOf(space, first_object, [](const Function& function) {
-    return IsWanted(function.module, function.symbol);
-  });
-  intercept::PatchFunctions(space, first_object, TargetFor);
-  process.header->api_count = process.target_count;
-}
-
-void LeaveDynamicObjects() {
-  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
-    Target& target = process.targets[i];
-    target.module = target.symbol = target.version = nullptr;
-  });
-}
-
 __attribute__((cold)) void Describe(uint32_t api) {
   Target& target = process.targets[api];
   if (__atomic_load_n(&target.described, __ATOMIC_ACQUIRE) != 0 || target.symbol == nullptr) return;
-  auto* const described = InFile<shm::TraceApi>(shm::TraceApisOffset(), api);
+  auto* const described = process.InFile<shm::TraceApi>(shm::TraceApisOffset(), api);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(described), sizeof *described)) return;
   // Two threads may do this concurrently; they write the same values.
   intercept::CopyText(described->symbol, target.symbol);
@@ -89,3 +73,26 @@ __attribute__((cold)) void Describe(uint32_t api) {
 }
 
 }  // namespace fieldcost::events_preload
+
+namespace fieldcost::intercept {
+
+using events_preload::process;
+
+void Detach() { process.Detach(); }
+
+bool KeepsRecords() { return (events_preload::Plan().events & shm::kTraceCalls) != 0; }
+
+void DescribeObjects(uint32_t) {
+  fieldcost_hidden_io |= shm::kAllocInLoader;  // until the next event, which records it
+}
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  if (!KeepsRecords()) return;
+  FindCalledSlotsOf(space, first_object, [](const Function& function) {
+    return events_preload::IsWanted(function.module, function.symbol);
+  });
+  PatchFunctions(space, first_object, events_preload::TargetFor);
+  process.header->api_count = target_count;
+}
+
+}  // namespace fieldcost::intercept

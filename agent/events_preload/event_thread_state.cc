@@ -22,7 +22,7 @@ bool MakeMemory(ThreadState* thread, uint32_t slot) {
   if (thread->frames != nullptr) return true;
   thread->slot = slot;
   thread->records = process.records + uint64_t{slot} * kRecords;
-  thread->shared = InFile<shm::TraceThread>(shm::TraceThreadsOffset(), slot);
+  thread->shared = process.InFile<shm::TraceThread>(shm::TraceThreadsOffset(), slot);
   constexpr uint64_t kBytes = sizeof(Frame) * kFrames;
   void* const frames = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,8 +73,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
     return false;
   }
   while (thread->top != thread->frames) Leave(thread);  // a dead thread never returned from these
-  thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
-                                      sizeof thread->scratch);
+  thread->stack = intercept::StackOf(tid, thread->scratch);
   thread->edge = &thread->no_edge;
   thread->block = 0;
   OpenRings(thread);
@@ -97,16 +96,14 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
 
 __attribute__((cold)) ThreadState* TakeSlot() {
   ThreadState* const thread =
-      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, &backoff, Prepare);
   if (thread != nullptr) return fieldcost_current_thread = thread;
   __atomic_fetch_add(&process.header->lost_events, 1, __ATOMIC_RELAXED);
   return nullptr;
 }
 
 __attribute__((cold)) bool Interrupts(ThreadState* thread, uint64_t here) {
-  const uint64_t busy_at = thread->busy_at;
-  const bool was_left =
-      thread->stack.Holds(here) && thread->stack.Holds(busy_at) && here >= busy_at;
+  const bool was_left = thread->stack.WasLeft(thread->busy_at, here);
   if (!was_left) ++thread->shared->lost_events;
   return !was_left;
 }

@@ -20,17 +20,8 @@ inline constexpr uint32_t kRecords = 512;               // calls of APIs in prog
 inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // per thread; populated as needed
 
 // A call of an API that a thunk intercepts.
-struct Record {
-  uint64_t return_address;
-  uint64_t saved_register;
-  uint64_t target;
-  uint64_t stack_pointer;  // address of the stack slot that held the return address
-  uint64_t start_ticks;    // for external readers of the record
-  uint64_t frame_id;       // its frame's id for unwinders: the address above its return address
-  ThreadState* owner;
-  uint32_t state;  // intercept::RecordState
-  uint32_t reserved;
-};
+// Its start_ticks are for external readers.
+struct Record : intercept::CallRecord<ThreadState> {};
 
 // A call in progress. While `*check == site`, it may still be on the stack.
 struct Frame {
@@ -164,12 +155,5 @@ inline void Charge(ThreadState* thread) {
   if (__builtin_expect(intercept::fieldcost_hidden_io != 0, 0)) NoteNotMeasured(thread);
   LookAtRings(thread);
 }
-
-// The thunk's assumptions about the layout.
-static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
-static_assert(offsetof(Record, saved_register) == FIELDCOST_RECORD_SAVED_REGISTER);
-static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
-static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
-static_assert(offsetof(Record, frame_id) == FIELDCOST_RECORD_FRAME_ID);
 
 }  // namespace fieldcost::events_preload

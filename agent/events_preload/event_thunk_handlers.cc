@@ -12,10 +12,6 @@ namespace {
 
 constexpr uint32_t kMostSearched = 4096;
 
-void Release(ThreadState* thread, Record* record) {
-  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
-}
-
 // A tail-called function has its caller's place.
 void LeaveGoneBefore(ThreadState* thread, uint64_t here, bool is_tail_call) {
   if (thread->top->return_slot == here && is_tail_call) return;
@@ -26,22 +22,14 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   LeaveGoneBefore(thread, here, intercept::IsTailCall(return_slot));
   shm::TraceNode* const node = ChildOf(thread, thread->top->node, shm::kTraceApiPlace | api);
-  const uint64_t frame_id = intercept::FrameIdAt(here, thread->top->record);
-  Record* const record = frame_id != 0
-                             ? intercept::TakeRecord(thread->records, kRecords,
-                                                     &thread->lowest_free, process.never_reuse != 0)
-                             : nullptr;
+  Record* const record = intercept::BeginRecord(thread, kRecords, thread->top->record, api,
+                                                process.targets[api].address, return_slot);
   if (record == nullptr) {
     if (node != thread->top->node) ++node->calls;
     __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
-  record->target = process.targets[api].address;
-  record->return_address = *return_slot;
-  record->stack_pointer = here;
   record->start_ticks = thread->shared->last_ticks;
-  record->frame_id = frame_id;
-  record->owner = thread;
   Frame frame;
   frame.return_slot = here;
   // Another stack may be unmapped before it is checked.
@@ -79,10 +67,7 @@ __attribute__((noinline)) void EndFromBelow(ThreadState* thread, const Record* r
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
-    const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The first two arguments are directly below the return address.
-    if (Takes(kAttached)) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
-    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+    return intercept::EnterNotice(what, return_slot, Takes(kAttached));
   }
   const Entry straight = {nullptr, process.targets[what].address};
   ThreadState* const thread = BeginEvent(shm::kTraceCalls, reinterpret_cast<uint64_t>(return_slot));
@@ -115,7 +100,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   } else {
     EndFromBelow(thread, record);
   }
-  Release(thread, record);
+  intercept::FreeRecord(thread, record);
   EndEvent(thread);
 }
 

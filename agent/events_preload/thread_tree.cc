@@ -73,7 +73,7 @@ uint32_t TakeNumber(ThreadState* thread, OpenChunk* open, shm::TraceChunkKind ki
   if (open->next == open->end) {
     const uint32_t index = ClaimChunk(kind, thread->slot, reserved);
     if (index == kNoChunk) return kNoChunk;
-    open->chunk = InFile<shm::TraceChunk>(shm::TraceChunksOffset(), index);
+    open->chunk = process.InFile<shm::TraceChunk>(shm::TraceChunksOffset(), index);
     open->next = index * each;
     open->end = open->next + each;
   }
@@ -196,8 +196,8 @@ __attribute__((noinline)) shm::TraceEdge* FindOrMakeEdge(ThreadState* thread, ui
     if (number != kNoChunk) {
       const uint64_t chunk = number / shm::kTraceEdgesOfChunk;
       shm::TraceEdge* const edge =
-          InFile<shm::TraceEdge>(shm::TraceArenaOffset() + chunk * shm::kTraceChunkBytes,
-                                 number % shm::kTraceEdgesOfChunk);
+          process.InFile<shm::TraceEdge>(shm::TraceArenaOffset() + chunk * shm::kTraceChunkBytes,
+                                         number % shm::kTraceEdgesOfChunk);
       KnowModule(to);
       edge->from = from;
       edge->to = to;

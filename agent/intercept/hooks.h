@@ -5,12 +5,9 @@
 
 namespace fieldcost::intercept {
 
-// Functions that the library using this folder must implement: the few queries that only it can
-// answer, and its reactions to noticed calls (notice.h). The latter run inside the host's call,
-// before the function; several threads may run any of them concurrently.
-
-// Returns the function that the thunk of this index intercepts now, or that function's wrapper.
-uint64_t TargetOfThunk(uint32_t thunk);
+// Functions that the library using this folder must implement: its reactions to noticed calls
+// (notice.h) and to bytes. They run inside the host's call, before the function; several threads
+// may run any of them concurrently.
 
 // The process is about to enter a sandbox, where system calls or reading the time may be fatal: it
 // must be left alone from now on.

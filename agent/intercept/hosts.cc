@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "agent/intercept/mappings.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/text_builder.h"
 #include "common/shm/sanitizer_runtimes.h"
@@ -49,15 +48,6 @@ bool HasCollector(uint32_t first_object) {
   const auto* const program = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   return first_object == 0 && program != nullptr &&
          BeginsWithAny(FileNameOf(program), kProgramsWithCollector);
-}
-
-bool HasStackCopier(uint32_t first_object) {
-  const SlotSpace space = Objects(false);
-  for (uint32_t i = first_object; i < space.object_count; ++i) {
-    const char* const name = FileNameOf(space.objects[i].path);
-    if (strncmp(name, kStackCopier, sizeof kStackCopier - 1) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace fieldcost::intercept

@@ -13,8 +13,4 @@ bool HasSanitizer();
 // with 0, whether the program is known to contain one.
 bool HasCollector(uint32_t first_object);
 
-// Returns whether one of the objects from `first_object` on copies stacks away and back, so that
-// frames that seem dead may return.
-bool HasStackCopier(uint32_t first_object);
-
 }  // namespace fieldcost::intercept

@@ -25,6 +25,11 @@ struct StackRange {
   uint64_t begin;
   uint64_t end;
   bool Holds(uint64_t address) const { return address >= begin && address < end; }
+  // Returns whether what the thread did in the frame at `busy_at` was certainly left, as seen from
+  // the frame at `here`: a signal handler jumped out of it.
+  bool WasLeft(uint64_t busy_at, uint64_t here) const {
+    return Holds(here) && Holds(busy_at) && here >= busy_at;
+  }
 };
 
 // Returns the part that is known without a system call. `first_top` is the highest address in use

@@ -5,6 +5,7 @@
 
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrapped_function.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::intercept {
 
@@ -36,5 +37,13 @@ extern const WrappedFunction kNotices[kNoticeCount];
 
 // Called before such a function, with its first two arguments.
 void Notice(uint32_t notice, uint64_t first, uint64_t second);
+
+// Does what fieldcost_thunk_enter (thunk.h) must do for a notice stub: reacts to the call if the
+// process is attached, and continues with the function.
+inline Entry EnterNotice(uint32_t what, const uint64_t* return_slot, bool is_attached) {
+  const uint32_t notice = what & ~kNoticeFlag;
+  if (is_attached) Notice(notice, ArgumentAt(return_slot, 0), ArgumentAt(return_slot, 1));
+  return {nullptr, fieldcost_notice_targets[notice]};
+}
 
 }  // namespace fieldcost::intercept

@@ -2,7 +2,6 @@
 
 #include <stdint.h>
 
-#include "agent/intercept/hooks.h"
 #include "agent/intercept/slots.h"
 #include "agent/intercept/wrappers.h"
 

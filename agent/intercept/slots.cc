@@ -7,13 +7,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "agent/intercept/hooks.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/tables.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
 
 #pragma weak dlvsym  // see IsKnownLibc
+
+// The library's table of targets (thunk.h).
+extern "C" __attribute__((visibility("hidden"))) const char fieldcost_process[];
 
 namespace fieldcost::intercept {
 
@@ -161,6 +163,11 @@ LiftedProtection::~LiftedProtection() {
   if (is_lifted) SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin, PROT_READ);
   lifted_begin = lifted_end = 0;
   is_lifted = false;
+}
+
+uint64_t TargetOfThunk(uint32_t thunk) {
+  return *reinterpret_cast<const uint64_t*>(fieldcost_process +
+                                            uint64_t{thunk} * FIELDCOST_TARGET_ENTRY_BYTES);
 }
 
 void GiveBackDynamicSlots() {

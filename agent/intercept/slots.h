@@ -95,6 +95,9 @@ void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, Th
   }
 }
 
+// Returns the function that the thunk of this index intercepts now, or that function's wrapper.
+uint64_t TargetOfThunk(uint32_t thunk);
+
 // Redirects all slots that lead to this thunk's stubs to `value`; with `forget`, also drops their
 // records. A slot that other code has changed in the meantime is left alone. REQUIRES: the patch
 // lock.

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/host.h"
 #include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::intercept {
@@ -26,7 +27,7 @@ struct SlotBackoff {
 // prepared. prepare(slot, number, thread id) is called after the slot was assigned to the new
 // owner, and returns false on failure.
 template <typename Slot>
-Slot* TakeThreadSlot(Slot* slots, uint32_t count, uint32_t pid, SlotBackoff* backoff,
+Slot* TakeThreadSlot(Slot* slots, uint32_t count, SlotBackoff* backoff,
                      bool (*prepare)(Slot* slot, uint32_t number, uint32_t tid)) {
   if (backoff->calls_left != 0) {
     --backoff->calls_left;
@@ -34,14 +35,14 @@ Slot* TakeThreadSlot(Slot* slots, uint32_t count, uint32_t pid, SlotBackoff* bac
   }
   // A child of vfork() runs here with our memory and its parent's control block. A slot taken in
   // its name would become free for others when the child ends, while the parent kept using it.
-  if (SystemCall(SYS_getpid) != pid) return nullptr;
+  if (SystemCall(SYS_getpid) != host.pid) return nullptr;
   const auto tid = static_cast<uint32_t>(SystemCall(SYS_gettid));
   for (uint32_t number = 0; number < count; ++number) {
     Slot* const slot = &slots[number];
     uint32_t owner = __atomic_load_n(&slot->owner_tid, __ATOMIC_RELAXED);
     // Our own id on a slot that is not ours: a dead thread had the same id.
     const bool is_free =
-        owner == 0 || owner == tid || SystemCall(SYS_tgkill, pid, owner, 0) == -ESRCH;
+        owner == 0 || owner == tid || SystemCall(SYS_tgkill, host.pid, owner, 0) == -ESRCH;
     if (!is_free || !__atomic_compare_exchange_n(&slot->owner_tid, &owner, tid, false,
                                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       continue;

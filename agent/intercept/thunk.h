@@ -13,8 +13,6 @@
 //   fieldcost_thunk_exit(Record* record, uint64_t end_ticks)
 //     Called after a measured call; releases the record. `end_ticks` is 0 if the process has been
 //     detached meanwhile: the time stamp was not read.
-//   uint32_t fieldcost_attached[]
-//     The first element is not 0 while the process measures.
 //   fieldcost_process
 //     Begins with kThunkCount entries of FIELDCOST_TARGET_ENTRY_BYTES, each of which begins with
 //     the address of the function that the thunk of that index intercepts.
@@ -22,9 +20,11 @@
 //     The thread's state, whose active record is null while nothing is measured; or null.
 //   __thread shm::CallCounter* fieldcost_counters
 //     The thread's counters of calls through sampling stubs, one per thunk.
-// The lab's library does not use the last two, and is called for every call; it provides instead:
+// Libraries with FIELDCOST_EVERY_CALL do not use the last two, and are called for every call; they
+// provide instead:
 //   uint32_t fieldcost_takes_time
 //     0: no time stamps are taken; then `end_ticks` is 1.
+// The thunk also reads fieldcost_attached (host.h).
 // All of it runs inside other people's functions: no libc call, no vector register, no errno.
 
 // Number of stubs of each kind per library, and their distance in bytes. With FIELDCOST_EVERY_CALL

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/intercept/address_words.h"
-#include "agent/intercept/hooks.h"
 #include "agent/intercept/thunk.h"
 
 namespace fieldcost::intercept {

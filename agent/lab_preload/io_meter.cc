@@ -37,12 +37,12 @@ shm::LabIoBlock* IoBlockOf(shm::LabMapBlock* block) {
 
 void AddIo(ThreadState* thread, const Record& record) {
   const uint32_t mapped = __atomic_load_n(&process.not_measured, __ATOMIC_RELAXED);
-  if (__builtin_expect(mapped != 0, 0)) Hide(record.api, mapped);
+  if (__builtin_expect(mapped != 0, 0)) Hide(record.thunk, mapped);
   for (uint32_t i = 0; i < shm::kLabIoMetrics; ++i) {
     const uint64_t bytes = thread->io[i] - record.io[i];
     if (__builtin_expect(bytes == 0, 1)) continue;
     shm::LabIoBlock* const block = IoBlockOf(reinterpret_cast<shm::LabMapBlock*>(record.block));
-    if (block == nullptr) return Hide(record.api, kIoLost);
+    if (block == nullptr) return Hide(record.thunk, kIoLost);
     shm::AddToCell(&block->moved[i], bytes, 0);
   }
 }
@@ -50,7 +50,7 @@ void AddIo(ThreadState* thread, const Record& record) {
 void NotMeasured(ThreadState* thread, uint32_t api, uint32_t reasons) {
   if (api != intercept::kNoThunk) Hide(api, reasons);
   for (const Record* record = thread->top; record != nullptr; record = record->below) {
-    Hide(record->api, reasons);
+    Hide(record->thunk, reasons);
   }
   for (uint32_t i = 0; i < thread->unrecorded_count; ++i) Hide(thread->unrecorded[i], reasons);
 }

@@ -27,9 +27,7 @@ class Writing {
  public:
   Writing(ThreadState* thread, uint64_t here) : thread_(thread) {
     const uint64_t busy_at = thread->busy_at;
-    const bool is_stale = busy_at != 0 && thread->stack.Holds(here) &&
-                          thread->stack.Holds(busy_at) && here >= busy_at;
-    is_ours_ = busy_at == 0 || is_stale;
+    is_ours_ = busy_at == 0 || thread->stack.WasLeft(busy_at, here);
     if (!is_ours_) {
       CountLost();
       return;
@@ -50,15 +48,10 @@ class Writing {
   bool is_ours_;
 };
 
-// Returns the i-th integer argument, which the thunk saved directly below the return address.
-uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
-  return return_slot[-1 - static_cast<int64_t>(i)];
-}
-
 // Returns the reasons (shm::NotMeasured) why bytes of this call of the target are not measured.
 uint32_t HiddenBy(const Target& target, const uint64_t* return_slot) {
   return target.hidden == kHiddenByArgument
-             ? intercept::HiddenBySystemCall(ArgumentAt(return_slot, 0))
+             ? intercept::HiddenBySystemCall(intercept::ArgumentAt(return_slot, 0))
              : uint32_t{target.hidden};
 }
 
@@ -125,8 +118,8 @@ void AddUnrecorded(ThreadState* thread, uint32_t api) {
 bool SetPairs(ThreadState* thread, uint32_t api) {
   bool is_inner = false;
   for (const Record* outer = thread->top; outer != nullptr; outer = outer->below) {
-    SetPair(outer->api, api);
-    is_inner |= outer->api == api;
+    SetPair(outer->thunk, api);
+    is_inner |= outer->thunk == api;
   }
   for (uint32_t i = 0; i < thread->unrecorded_count; ++i) SetPair(thread->unrecorded[i], api);
   return is_inner;
@@ -138,7 +131,7 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
   ++block->calls;
   if (AreArgumentsCounted(block->calls)) {
     for (uint32_t i = 0; i < shm::kLabArguments; ++i) {
-      ++mapped->arguments[i][shm::SlotOf(ArgumentAt(return_slot, i))];
+      ++mapped->arguments[i][shm::SlotOf(intercept::ArgumentAt(return_slot, i))];
     }
   }
   const bool is_inner = SetPairs(thread, api);
@@ -173,7 +166,8 @@ Record* BeginTimed(ThreadState* thread, uint32_t api, const uint64_t* return_slo
     return nullptr;
   }
   const uint32_t argument = process.targets[api].argument;
-  record->argument = argument < shm::kLabArguments ? ArgumentAt(return_slot, argument) : 0;
+  record->argument =
+      argument < shm::kLabArguments ? intercept::ArgumentAt(return_slot, argument) : 0;
   return record;
 }
 
@@ -183,7 +177,7 @@ void EndMapped(ThreadState* thread, const Record& record) {
   if (record.is_inner != 0) {
     ++block->head.nested;
     for (Record* outer = record.below; outer != nullptr; outer = outer->below) {
-      if (outer->api != record.api) continue;
+      if (outer->thunk != record.thunk) continue;
       outer->exclusive_of_inner += record.exclusive + record.exclusive_of_inner;
       return;
     }
@@ -196,7 +190,7 @@ void EndMapped(ThreadState* thread, const Record& record) {
     shm::AddToCell(&block->inclusive, inclusive, 0);
     shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
   }
-  if (record.is_first != 0) ApiOf(record.api)->first_call_bytes = inclusive + 1;
+  if (record.is_first != 0) ApiOf(record.thunk)->first_call_bytes = inclusive + 1;
   AddIo(thread, record);
 }
 
@@ -216,7 +210,7 @@ void EndTimed(const Record& record, uint64_t end_ticks) {
   const uint64_t log = shm::Log2Times256(ns);
   AddLog(&block->all, log);
   AddLog(&block->by_argument[shm::SlotOf(record.argument)], log);
-  if (record.is_first != 0) ApiOf(record.api)->first_call_ns = ns + 1;
+  if (record.is_first != 0) ApiOf(record.thunk)->first_call_ns = ns + 1;
 }
 
 }  // namespace
@@ -224,10 +218,7 @@ void EndTimed(const Record& record, uint64_t end_ticks) {
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
-    const uint32_t notice = what & ~intercept::kNoticeFlag;
-    if (IsAttached())
-      intercept::Notice(notice, ArgumentAt(return_slot, 0), ArgumentAt(return_slot, 1));
-    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+    return intercept::EnterNotice(what, return_slot, IsAttached());
   }
   Target& target = process.targets[what];
   const Entry straight = {nullptr, target.address};
@@ -301,7 +292,7 @@ void OnAllocation(size_t bytes, uint64_t) {
   thread->allocated += bytes;
   bool is_told = false;
   for (Record* record = thread->top; record != nullptr; record = record->below) {
-    const bool is_allocator = process.targets[record->api].is_allocator != 0;
+    const bool is_allocator = process.targets[record->thunk].is_allocator != 0;
     if (!is_told && (!is_allocator || record->below == nullptr)) {
       record->exclusive += bytes;
       is_told = true;

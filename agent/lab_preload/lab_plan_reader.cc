@@ -1,7 +1,5 @@
 #include "agent/lab_preload/lab_plan_reader.h"
 
-#include <string.h>
-
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/text_builder.h"
 
@@ -13,8 +11,6 @@ const char* globs;
 
 bool IsUsable(const shm::LabPlanHeader& header, uint64_t size) {
   return size <= shm::kMaxLabPlanBytes &&
-         memcmp(header.magic, shm::kLabPlanMagic, sizeof header.magic) == 0 &&
-         header.version == shm::kLabVersion && header.size_bytes == size &&
          (header.mode == shm::kLabMap || header.mode == shm::kLabTime) &&
          header.entry_count <= shm::kLabApis && header.glob_bytes >= 1 &&
          size ==
@@ -26,16 +22,11 @@ bool IsUsable(const shm::LabPlanHeader& header, uint64_t size) {
 }  // namespace
 
 bool ReadPlan(char** environment) {
-  uint64_t size = 0;
-  const void* const mapped =
-      intercept::MapPlan(environment, shm::kLabDirectoryVariable, shm::kLabPlanName, &size);
-  if (mapped == nullptr) return false;
-  plan = static_cast<const shm::LabPlanHeader*>(mapped);
-  if (size < sizeof *plan || !IsUsable(*plan, size)) {
-    intercept::UnmapPlan(mapped, size);
-    return false;
-  }
-  globs = static_cast<const char*>(mapped) + size - plan->glob_bytes;
+  plan = intercept::ReadPlan<shm::LabPlanHeader>(environment, shm::kLabDirectoryVariable,
+                                                 shm::kLabPlanName, shm::kLabPlanMagic,
+                                                 shm::kLabVersion, IsUsable);
+  if (plan == nullptr) return false;
+  globs = reinterpret_cast<const char*>(plan) + plan->size_bytes - plan->glob_bytes;
   return true;
 }
 

@@ -1,41 +1,28 @@
 // The library's only entry point: a constructor that returns at once unless the lab has written a
 // plan. After any failure the library is inert, and the lab sees that there is no file.
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/calibration.h"
 #include "agent/intercept/elf_object.h"
-#include "agent/intercept/hosts.h"
+#include "agent/intercept/every_call.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
-#include "agent/intercept/tables.h"
 #include "agent/intercept/wrappers.h"
-#include "agent/intercept/x86_64/machine.h"
 #include "agent/lab_preload/lab_file_writer.h"
 #include "agent/lab_preload/lab_plan_reader.h"
-#include "agent/lab_preload/lab_targets.h"
 #include "agent/lab_preload/lab_thread_state.h"
 
 namespace fieldcost::lab_preload {
 
 Process fieldcost_process;
-alignas(intercept::kPageBytes) uint32_t fieldcost_attached[1024];
 uint32_t fieldcost_takes_time;
 
 namespace {
 
 bool MakeMemory() {
-  intercept::tables =
-      static_cast<intercept::Tables*>(intercept::MapPrivate(sizeof(intercept::Tables)));
-  process.threads =
-      static_cast<ThreadState*>(intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots));
-  return intercept::tables != nullptr && process.threads != nullptr &&
-         madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
+  process.threads = intercept::MapArray<ThreadState>(shm::kThreadSlots);
+  return process.threads != nullptr && intercept::MakeTables();
 }
 
 uint64_t SumOf(const void* block) {
@@ -78,11 +65,11 @@ void PrepareBlocks() {
   ThreadState* const thread = CurrentThread();
   if (thread == nullptr || process.mode != shm::kLabTime) return;
   uint32_t timed = 0;
-  for (uint32_t i = 0; i < process.target_count; ++i) {
+  for (uint32_t i = 0; i < intercept::target_count; ++i) {
     if (process.targets[i].role == shm::kLabTimed) ++timed;
   }
   if (timed > kMost) return;
-  for (uint32_t i = 0; i < process.target_count; ++i) {
+  for (uint32_t i = 0; i < intercept::target_count; ++i) {
     if (process.targets[i].role == shm::kLabTimed) MakeBlock(thread, i);
   }
 }
@@ -93,18 +80,14 @@ bool Begin() {
   process.mode = plan.mode;
   process.ticks_to_ns = plan.tsc_to_ns_multiplier;
   process.block_bytes = shm::LabBlockBytes(plan.mode);
-  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
-  process.stack_top = getauxval(AT_RANDOM);
   fieldcost_takes_time = plan.mode == shm::kLabTime ? 1 : 0;
 
-  intercept::ListObjectsAtStart(plan.data_slots != 0);
-  if (intercept::HasSanitizer() || intercept::HasCollector(0)) return false;
-  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
+  if (!intercept::MayIntercept(plan.data_slots != 0, true)) return false;
   if (fieldcost_takes_time != 0) Calibrate();
   if (!CreateLabFile()) return false;
 
   const intercept::SlotSpace space = intercept::Objects(true);
-  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  intercept::InterceptNotices();
   if (plan.mode == shm::kLabMap) {
     intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
                                0);
@@ -112,7 +95,7 @@ bool Begin() {
     intercept::InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
   }
   fieldcost_attached[0] = 1;
-  StandBeforeCalls(space, 0);
+  intercept::StandBeforeCalls(space, 0);
   PrepareBlocks();
   return true;
 }

@@ -11,6 +11,7 @@
 #include "agent/intercept/text_builder.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
+#include "agent/lab_preload/io_meter.h"
 #include "agent/lab_preload/lab_plan_reader.h"
 #include "common/shm/selection.h"
 
@@ -59,17 +60,15 @@ uint32_t TargetFor(const Function& function) {
   const uint32_t hidden = is_new && process.mode == shm::kLabMap ? HiddenBy(function) : 0;
   if (is_new) {
     if (!is_wanted && hidden == 0) return kNoThunk;
-    if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
+    if (intercept::target_count == intercept::kThunkCount || IsTooLong(function)) {
       LeaveOut(function);
       return kNoThunk;
     }
-    *place = static_cast<uint16_t>(++process.target_count);
+    *place = static_cast<uint16_t>(++intercept::target_count);
   }
   const uint32_t index = *place - 1U;
   Target& target = process.targets[index];
-  target.module = function.module;
-  target.symbol = function.symbol;
-  target.version = function.version;
+  target.SetName(function);
   if (is_new) {
     const PlannedApi planned = PlanOf(hash);
     target.hash = hash;
@@ -85,29 +84,38 @@ uint32_t TargetFor(const Function& function) {
 
 }  // namespace
 
-void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  intercept::FindCalledSlotsOf(space, first_object, [](const Function& function) {
-    return IsWanted(function.module, function.symbol) ||
-           (process.mode == shm::kLabMap && HiddenBy(function) != 0);
-  });
-  intercept::PatchFunctions(space, first_object, [](const Function& function) {
-    const uint32_t target = TargetFor(function);
-    if (target != kNoThunk && process.targets[target].role == shm::kLabKnown) return kNoThunk;
-    return target;
-  });
-  process.header->candidate_count = process.target_count;
-}
-
-void LeaveDynamicObjects() {
-  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
-    Target& target = process.targets[i];
-    target.module = target.symbol = target.version = nullptr;
-  });
-}
-
 const ElfObject* ProviderOf(const Target& target) {
   const SlotSpace space = intercept::Objects(false);
   return intercept::ObjectAt(space.objects, space.object_count, intercept::RealOf(target.address));
 }
 
 }  // namespace fieldcost::lab_preload
+
+namespace fieldcost::intercept {
+
+void Detach() { lab_preload::process.Detach(); }
+
+bool KeepsRecords() { return true; }
+
+// Marks the calls that load a library: memory that the loader allocates for it is not measured.
+void DescribeObjects(uint32_t) {
+  lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
+  if (lab_preload::process.mode != shm::kLabMap || thread == nullptr) return;
+  lab_preload::NotMeasured(thread, kNoThunk, shm::kAllocInLoader);
+}
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  FindCalledSlotsOf(space, first_object, [](const Function& function) {
+    return lab_preload::IsWanted(function.module, function.symbol) ||
+           (lab_preload::process.mode == shm::kLabMap && lab_preload::HiddenBy(function) != 0);
+  });
+  PatchFunctions(space, first_object, [](const Function& function) {
+    const uint32_t target = lab_preload::TargetFor(function);
+    if (target != kNoThunk && lab_preload::process.targets[target].role == shm::kLabKnown)
+      return kNoThunk;
+    return target;
+  });
+  lab_preload::process.header->candidate_count = target_count;
+}
+
+}  // namespace fieldcost::intercept

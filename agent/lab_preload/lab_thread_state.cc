@@ -27,8 +27,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
     ++thread->top->block->abandoned;
     Remove(thread, thread->top);
   }
-  thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
-                                      sizeof thread->scratch);
+  thread->stack = intercept::StackOf(tid, thread->scratch);
   return true;
 }
 
@@ -51,7 +50,7 @@ void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_R
 
 __attribute__((cold)) ThreadState* TakeSlot() {
   ThreadState* const thread =
-      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, &backoff, Prepare);
   if (thread != nullptr) return fieldcost_current_thread = thread;
   CountLost();
   return nullptr;
@@ -116,24 +115,14 @@ void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call) {
 }
 
 Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block) {
-  const auto here = reinterpret_cast<uint64_t>(return_slot);
-  const uint64_t frame_id = intercept::FrameIdAt(here, thread->top);
-  Record* const record = frame_id != 0
-                             ? intercept::TakeRecord(thread->records, kRecords,
-                                                     &thread->lowest_free, process.never_reuse != 0)
-                             : nullptr;
+  Record* const record = intercept::BeginRecord(thread, kRecords, thread->top, api,
+                                                process.targets[api].address, return_slot);
   if (record == nullptr) {
     __atomic_fetch_add(&process.header->lost_records, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
-  record->target = process.targets[api].address;
-  record->return_address = *return_slot;
-  record->stack_pointer = here;
-  record->frame_id = frame_id;
   record->state = intercept::kActive;
-  record->api = api;
   record->below = thread->top;
-  record->owner = thread;
   record->block = block;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->top = record;
@@ -144,7 +133,7 @@ void Remove(ThreadState* thread, Record* record) {
   Record** link = &thread->top;
   while (*link != record && *link != nullptr) link = &(*link)->below;
   if (*link != nullptr) *link = record->below;
-  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
+  intercept::FreeRecord(thread, record);
 }
 
 __attribute__((cold)) void SetFirstPairBit(uint64_t* word, uint64_t bit) {

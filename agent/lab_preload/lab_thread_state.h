@@ -16,17 +16,8 @@ inline constexpr uint32_t kRecords = 512;       // per thread
 inline constexpr uint32_t kMaxUnrecorded = 64;  // APIs that are on the stack without a record
 inline constexpr uint32_t kNodeTable = 2 * shm::kLabNodes;
 
-struct Record {
-  uint64_t return_address;
-  uint64_t saved_register;
-  uint64_t target;
-  uint64_t stack_pointer;  // address of the stack slot that held the return address
-  uint64_t start_ticks;
-  uint64_t frame_id;  // its frame's id for unwinders: the address above its return address
-  uint32_t state;     // intercept::RecordState
-  uint32_t api;
+struct Record : intercept::CallRecord<ThreadState> {
   Record* below;  // the calling API's record, or null
-  ThreadState* owner;
   shm::LabBlock* block;
   uint64_t allocated;               // by the thread before the call
   uint64_t exclusive;               // allocated by the call itself
@@ -110,12 +101,5 @@ inline void SetPair(uint32_t outer, uint32_t inner) {
     SetFirstPairBit(word, bit);
   }
 }
-
-// The thunk's assumptions about the layout.
-static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
-static_assert(offsetof(Record, saved_register) == FIELDCOST_RECORD_SAVED_REGISTER);
-static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
-static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
-static_assert(offsetof(Record, frame_id) == FIELDCOST_RECORD_FRAME_ID);
 
 }  // namespace fieldcost::lab_preload

@@ -54,15 +54,13 @@ MeasuringRun run;
 bool MakeThreads() {
   void* const mapped = intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots);
   if (mapped == nullptr) return false;
-  if (madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) != 0) {
+  if (!intercept::KnowHost()) {
     munmap(mapped, sizeof(ThreadState) * shm::kThreadSlots);
     return false;
   }
   // Faster than page faults of the first thread, which does the calibration.
   intercept::Populate(reinterpret_cast<uint64_t>(mapped), sizeof(ThreadState));
   process.threads = static_cast<ThreadState*>(mapped);
-  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
-  process.stack_top = getauxval(AT_RANDOM);
   return true;
 }
 
@@ -285,7 +283,7 @@ shm::Skip BeginRunInWorkspace(uint64_t random) {
   intercept::ListObjectsAtStart(run.request->policy.data_slots != 0);
   if (intercept::HasSanitizer()) return shm::Skip::kSanitizer;
   if (intercept::HasCollector(0)) return shm::Skip::kCollector;
-  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
+  intercept::LookForStackCopier(0);
 
   const SlotSpace space = Objects(true);
   shm::Skip skip = DrawFirstPicks(space, random);
@@ -349,7 +347,7 @@ void TakeIn(const SlotSpace& space, uint32_t first_new) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);
   }
-  if (intercept::HasStackCopier(first_new)) process.never_reuse = 1;
+  intercept::LookForStackCopier(first_new);
   intercept::InstallWrappersAgain(space, first_new);
   if (run.request->is_forced()) FindCalledSlotsByName(*run.request, space, first_new);
   PatchPicks(space, first_new);

@@ -185,10 +185,7 @@ __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
-    const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The thunk saved the arguments directly below the return address.
-    if (IsAttached()) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
-    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+    return intercept::EnterNotice(what, return_slot, IsAttached());
   }
   const Entry straight = {nullptr, process.picks[what & ~kSampledFlag].target};
   if (!IsAttached()) return straight;

@@ -11,8 +11,6 @@ namespace fieldcost::intercept {
 
 using preload::process;
 
-uint64_t TargetOfThunk(uint32_t thunk) { return process.picks[thunk].target; }
-
 void OnSandbox() { preload::DetachForGood(shm::Skip::kSandboxed); }
 
 void OnFileMapped(int fd, uint32_t reasons) {

@@ -43,7 +43,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->random = intercept::ReadTimeStamp();
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
-  thread->stack = intercept::LeastStack(tid == process.pid ? process.stack_top : 0);
+  thread->stack = intercept::LeastStack(tid == intercept::host.pid ? intercept::host.stack_top : 0);
   thread->stack_is_known = 0;
   thread->reclaim_in = thread->early_in = 0;
   thread->reclaim_backoff = intercept::kFirstBackoff;
@@ -63,11 +63,11 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
   if (!intercept::FindMapping(here, thread->scratch, sizeof thread->scratch, &below, &stack))
     return false;
   const uint64_t control_block = intercept::ThreadPointer();
-  const bool first_thread = thread->owner_tid == process.pid;
-  const bool own_stack = first_thread
-                             ? process.stack_top > stack.begin && process.stack_top <= stack.end
-                             : stack.begin <= control_block && control_block < stack.end &&
-                                   below.none && below.end == stack.begin;
+  const bool first_thread = thread->owner_tid == intercept::host.pid;
+  const bool own_stack = first_thread ? intercept::host.stack_top > stack.begin &&
+                                            intercept::host.stack_top <= stack.end
+                                      : stack.begin <= control_block && control_block < stack.end &&
+                                            below.none && below.end == stack.begin;
   if (own_stack) {
     thread->stack = {stack.begin, stack.end};
     thread->stack_is_known = 1;
@@ -102,7 +102,7 @@ uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
 // on the thread's own stack, since only the kernel can exclude that a library copies it away and
 // back. Returns true if that was worthwhile.
 bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
-  if (process.never_reuse != 0) return false;
+  if (intercept::host.never_reuse != 0) return false;
   const bool on_own = IsOnOwnStack(thread, live_stack);
   if (on_own && thread->stack_is_known != 0) return FreeDeadRecords(thread, live_stack) != 0;
   const uint32_t freed = on_own ? 0 : FreeDeadRecords(thread, live_stack);
@@ -152,7 +152,7 @@ bool Search(ThreadState* thread, uint64_t live_stack) {
 
 __attribute__((cold)) ThreadState* TakeSlot() {
   ThreadState* const thread =
-      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, &backoff, Prepare);
   if (thread != nullptr) return fieldcost_current_thread = thread;
   CountLost();
   return nullptr;

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/host.h"
 #include "agent/intercept/thunk.h"
 #include "common/shm/run_file.h"
 
@@ -48,30 +49,22 @@ struct ProcessState {
   uint64_t bias_ticks;          // time that a thunk adds to each measurement
   uint64_t bias_spread_ticks;   // its interquartile range
   uint64_t look_at;             // time stamp of the next action (measuring_run.h); changes
-  uint64_t stack_top;           // highest address in use of the first thread's stack
   uint32_t overhead_per_65536;  // 0: the cost of measuring is not limited
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;
-  uint32_t pid;
   // Properties of the current phase, for its picks: shm::PickFlags, and its selection probability.
   uint32_t phase_flags;
   uint32_t phase_selection_per_65536;
   uint32_t not_measured;  // shm::NotMeasured, for every pick; bits may be added at any time
   uint32_t has_begun;     // the program runs: functions picked from now on may have been called
   uint32_t is_watching;   // the last thunks belong to watched functions (sightings.h)
-  uint32_t never_reuse;   // frames that seem gone may return: greenlet is loaded; changes once
 };
-
-// Not 0 while this process measures. First word of a page that fork() zeroes in the child
-// (MADV_WIPEONFORK), which detaches the child automatically.
-extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[1024];
 
 extern "C" __attribute__((visibility("hidden"))) ProcessState fieldcost_process;
 inline ProcessState& process = fieldcost_process;
 
-inline bool IsAttached() {
-  return FIELDCOST_LIKELY(__atomic_load_n(fieldcost_attached, __ATOMIC_RELAXED) != 0);
-}
+using intercept::fieldcost_attached;
+using intercept::IsAttached;
 
 // The thunk's assumptions about the layout.
 static_assert(offsetof(ProcessState, picks) == 0 && offsetof(PickState, target) == 0);

@@ -51,7 +51,7 @@ void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::Run
   if (request.is_forced()) header->flags = shm::kRunForced;
   if (request.is_only_asked()) header->flags = shm::kRunAsked;
   header->policy_serial = request.policy.policy_serial;
-  header->pid = process.pid;
+  header->pid = intercept::host.pid;
   header->pick_capacity = capacity;
   header->selection_per_65536 = request.policy.selection_per_65536;
   header->start_unix_ns = UnixNanoseconds();

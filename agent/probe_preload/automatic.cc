@@ -78,19 +78,21 @@ bool IsStandardFile(uint64_t file) {
 bool Looks(uint8_t look, const uint64_t* return_slot) {
   switch (look) {
     case kDescriptor:
-      return static_cast<uint32_t>(return_slot[-1]) - 1 < 2;
+      return static_cast<uint32_t>(intercept::ArgumentAt(return_slot, 0)) - 1 < 2;
     case kFile1:
-      return IsStandardFile(return_slot[-1]);
+      return IsStandardFile(intercept::ArgumentAt(return_slot, 0));
     case kFile2:
-      return IsStandardFile(return_slot[-2]);
+      return IsStandardFile(intercept::ArgumentAt(return_slot, 1));
     case kFile4:
-      return IsStandardFile(return_slot[-4]);
+      return IsStandardFile(intercept::ArgumentAt(return_slot, 3));
     default:
       return true;
   }
 }
 
-bool IsThisProcess() { return Attached() != 0 && intercept::SystemCall(SYS_getpid) == process.pid; }
+bool IsThisProcess() {
+  return Attached() != 0 && intercept::SystemCall(SYS_getpid) == intercept::host.pid;
+}
 
 bool IsFirst(uint32_t* seen) { return __atomic_exchange_n(seen, 1, __ATOMIC_RELAXED) == 0; }
 
@@ -129,7 +131,7 @@ void PassExit() {
 }
 
 void PassBeforeCall(const Target& target, uint64_t* return_slot) {
-  if (target.look == kStartsMain) return StandBeforeMain(&return_slot[-1]);
+  if (target.look == kStartsMain) return StandBeforeMain(&intercept::ArgumentAt(return_slot, 0));
   const auto point = static_cast<shm::ProbeAutomatic>(target.automatic);
   if (point == shm::kProbeExit) return PassExit();
   if (point != shm::kProbeFirstOutput) return PassAutomatic(point);

@@ -14,7 +14,7 @@ shm::ProbeModule known[shm::kProbeModules];
 uint32_t known_count;  // may exceed the capacity
 
 void WriteToFile(uint32_t number) {
-  auto* const module = InFile<shm::ProbeModule>(shm::ProbeModulesOffset(), number);
+  auto* const module = process.InFile<shm::ProbeModule>(shm::ProbeModulesOffset(), number);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(module), sizeof *module)) return;
   shm::ProbeModule copy = known[number];
   copy.complete = 0;

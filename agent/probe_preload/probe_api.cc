@@ -24,7 +24,7 @@ shm::ProbeEventId IdOf(const fieldcost_event& event) {
 
 // Turns the site off if there can be no reader any more: it then costs no call.
 void TurnOff(fieldcost_probe_site* site) {
-  if (process.inert != 0 || __atomic_load_n(&process.detached, __ATOMIC_RELAXED) != 0) {
+  if (process.inert != 0 || __atomic_load_n(&intercept::host.detached, __ATOMIC_RELAXED) != 0) {
     __atomic_store_n(&site->state, uint8_t{0}, __ATOMIC_RELAXED);
   }
 }

@@ -35,18 +35,9 @@ Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slo
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   const bool is_tail_call = intercept::IsTailCall(return_slot);
   while (thread->innermost != nullptr && IsGone(thread, here, is_tail_call)) Leave(thread);
-  const uint64_t frame_id = intercept::FrameIdAt(here, thread->innermost);
-  Record* const record = frame_id != 0
-                             ? intercept::TakeRecord(thread->records, kRecords,
-                                                     &thread->lowest_free, process.never_reuse != 0)
-                             : nullptr;
+  Record* const record = intercept::BeginRecord(thread, kRecords, thread->innermost, what,
+                                                process.targets[what].address, return_slot);
   if (record == nullptr) return nullptr;
-  record->target = process.targets[what].address;
-  record->return_address = *return_slot;
-  record->stack_pointer = here;
-  record->frame_id = frame_id;
-  record->owner = thread;
-  record->what = what;
   record->outer = thread->innermost;
   record->state = intercept::kActive;
   thread->innermost = record;
@@ -58,7 +49,7 @@ void EndCall(ThreadState* thread, Record* record) {
     while (thread->innermost != record) Leave(thread);
     thread->innermost = record->outer;
   }
-  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
+  intercept::FreeRecord(thread, record);
 }
 
 void LeaveAll(ThreadState* thread) {

@@ -25,9 +25,7 @@ bool IsUsable(const shm::ProbePlanPoint& point) {
 }
 
 bool IsUsable(const shm::ProbePlan& header, uint64_t size) {
-  if (memcmp(header.magic, shm::kProbePlanMagic, sizeof header.magic) != 0 ||
-      header.version != shm::kProbeVersion || header.size_bytes != size ||
-      header.point_count > shm::kMaxProbePoints || header.session == 0 ||
+  if (header.point_count > shm::kMaxProbePoints || header.session == 0 ||
       size != sizeof header + header.point_count * sizeof(shm::ProbePlanPoint)) {
     return false;
   }
@@ -42,15 +40,10 @@ bool IsUsable(const shm::ProbePlan& header, uint64_t size) {
 }  // namespace
 
 bool ReadPlan(char** environment) {
-  uint64_t size = 0;
-  const void* const mapped =
-      intercept::MapPlan(environment, shm::kProbeDirectoryVariable, shm::kProbePlanName, &size);
-  if (mapped == nullptr) return false;
-  plan = static_cast<const shm::ProbePlan*>(mapped);
-  if (size < sizeof *plan || !IsUsable(*plan, size)) {
-    intercept::UnmapPlan(mapped, size);
-    return false;
-  }
+  plan = intercept::ReadPlan<shm::ProbePlan>(environment, shm::kProbeDirectoryVariable,
+                                             shm::kProbePlanName, shm::kProbePlanMagic,
+                                             shm::kProbeVersion, IsUsable);
+  if (plan == nullptr) return false;
   for (uint32_t i = 0; i < plan->point_count; ++i) {
     events[i] = static_cast<uint16_t>(PlanEventCalled(PlanPoint(i).event));
   }

@@ -6,7 +6,6 @@
 
 #include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/process_file.h"
 #include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/probe_preload/modules.h"
@@ -28,7 +27,7 @@ uint32_t& Opening() { return fieldcost_attached[1]; }
 uint64_t RunNumber() {
   uint64_t run = 0;
   SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&run), sizeof run, 0);
-  if (run == 0) run = intercept::UnixNanoseconds() ^ (uint64_t{process.pid} << 40);
+  if (run == 0) run = intercept::UnixNanoseconds() ^ (uint64_t{intercept::host.pid} << 40);
   return run;
 }
 
@@ -59,14 +58,10 @@ uint64_t ProcessStartBootNs() {
 
 void FillHeader(shm::ProbeHeader* header) {
   memset(header, 0, sizeof *header);
-  memcpy(header->magic, shm::kProbeMagic, sizeof header->magic);
-  header->version = shm::kProbeVersion;
-  header->size_bytes = shm::ProbeFileBytes();
+  intercept::BeginHeader(header, shm::kProbeMagic, shm::kProbeVersion, shm::ProbeFileBytes(),
+                         process.multiplier);
   header->session = Plan().session;
   header->run = process.run;
-  header->pid = process.pid;
-  header->parent_pid = static_cast<uint32_t>(SystemCall(SYS_getppid));
-  header->tsc_to_ns_multiplier = process.multiplier;
   header->start_ticks = Now();
   header->start_unix_ns = intercept::UnixNanoseconds();
   header->start_monotonic_ns = intercept::ReadClock(CLOCK_MONOTONIC);
@@ -84,7 +79,6 @@ void FillHeader(shm::ProbeHeader* header) {
     header->process_start_unix_ns = plan.start_unix_ns;
   }
   intercept::CopyText(header->program, intercept::ProgramPath());
-  header->attached = 1;
   header->next_number = 1;
 }
 
@@ -92,15 +86,10 @@ void FillHeader(shm::ProbeHeader* header) {
 
 bool OpenRun() {
   static shm::ProbeHeader page;
-  process.pid = static_cast<uint32_t>(SystemCall(SYS_getpid));
+  intercept::host.pid = static_cast<uint32_t>(SystemCall(SYS_getpid));
   process.run = RunNumber();
   FillHeader(&page);
-  void* const mapped = intercept::MakeProcessFile(
-      process.pid, shm::kProbeFileSuffix,
-      {&page, sizeof page, offsetof(shm::ProbeHeader, complete)}, page.size_bytes);
-  if (mapped == nullptr) return false;
-  process.file = reinterpret_cast<uint64_t>(mapped);
-  process.header = static_cast<shm::ProbeHeader*>(mapped);
+  if (!process.CreateFile(page, shm::kProbeFileSuffix)) return false;
   process.own = {process.run, 0};
   process.exit_seen = 0;
   process.output_seen = 0;
@@ -113,22 +102,22 @@ bool OpenRun() {
 }
 
 __attribute__((cold)) bool OpenRunOfChild() {
-  if (SystemCall(SYS_getpid) == process.pid) return false;  // detached meanwhile
+  if (SystemCall(SYS_getpid) == intercept::host.pid) return false;  // detached meanwhile
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&Opening(), &nobody, 1, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
     return Attached() != 0;
   }
   if (!OpenRun()) {
-    __atomic_store_n(&process.detached, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&intercept::host.detached, 1, __ATOMIC_RELAXED);
     return false;
   }
   BeginOwnEvent("");
   return true;
 }
 
-void Detach() {
-  __atomic_store_n(&process.detached, 1, __ATOMIC_SEQ_CST);
+void DetachRun() {
+  __atomic_store_n(&intercept::host.detached, 1, __ATOMIC_SEQ_CST);
   // A child of fork() without a run of its own has no reader.
   if (__atomic_exchange_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST) != 0) {
     process.header->attached = 0;

@@ -14,7 +14,7 @@ bool OpenRun();
 bool OpenRunOfChild();
 
 // Stops recording in this process, which is about to enter a sandbox.
-void Detach();
+void DetachRun();
 
 // Begins the process's own event, or joins the one that TRACEPARENT identifies ("": none), as a hit
 // of this thread.

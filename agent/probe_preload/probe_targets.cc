@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/intercept/functions.h"
+#include "agent/intercept/hooks.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/targets.h"
@@ -10,7 +11,9 @@
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/probe_preload/automatic.h"
+#include "agent/probe_preload/modules.h"
 #include "agent/probe_preload/probe_plan_reader.h"
+#include "agent/probe_preload/probe_run.h"
 
 namespace fieldcost::probe_preload {
 namespace {
@@ -32,7 +35,7 @@ uint16_t* Find(uint64_t address) {
 }
 
 uint32_t NewTarget() {
-  return process.target_count == intercept::kThunkCount ? kNoThunk : process.target_count++;
+  return intercept::target_count == intercept::kThunkCount ? kNoThunk : intercept::target_count++;
 }
 
 // Finds the points of the plan that name the function; returns how many.
@@ -113,21 +116,6 @@ uint32_t TargetFor(const Found& found) {
 
 }  // namespace
 
-void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  intercept::PatchSlots(
-      space, first_object, true,
-      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        Found found;
-        return Follow(space, importer, relocation, slot, &found) ? TargetFor(found) : kNoThunk;
-      });
-}
-
-void LeaveDynamicObjects() {
-  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
-    process.targets[i].module = process.targets[i].symbol = nullptr;
-  });
-}
-
 __attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {
   const intercept::PatchLock lock;
   if (!lock.held() || main_target != kNoThunk) return;
@@ -145,7 +133,7 @@ __attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {
 __attribute__((cold)) void LeaveOutputFunctions() {
   const intercept::PatchLock lock;
   if (!lock.held()) return;
-  for (uint32_t i = 0; i < process.target_count; ++i) {
+  for (uint32_t i = 0; i < intercept::target_count; ++i) {
     const Target& target = process.targets[i];
     if (target.automatic != shm::kProbeFirstOutput || target.points[0] != 0) continue;
     intercept::RetargetThunk(i, target.address, false);
@@ -153,3 +141,31 @@ __attribute__((cold)) void LeaveOutputFunctions() {
 }
 
 }  // namespace fieldcost::probe_preload
+
+namespace fieldcost::intercept {
+
+void Detach() { probe_preload::DetachRun(); }
+
+bool KeepsRecords() { return probe_preload::PlanTakesReturns(); }
+
+void DescribeObjects(uint32_t first_object) { probe_preload::AddModules(first_object); }
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  PatchSlots(
+      space, first_object, true,
+      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        probe_preload::Found found;
+        return probe_preload::Follow(space, importer, relocation, slot, &found)
+                   ? probe_preload::TargetFor(found)
+                   : kNoThunk;
+      });
+}
+
+// Probe points do not need these.
+void OnAllocation(size_t, uint64_t) {}
+bool StopCountingAllocations() { return false; }
+void CountAllocationsAgain() {}
+void OnTransfer(int, int, uint64_t) {}
+void OnFileMapped(int, uint32_t) {}
+
+}  // namespace fieldcost::intercept

@@ -17,8 +17,8 @@ namespace {
 
 bool MakeRing(ThreadState* thread, uint32_t slot) {
   if (thread->data != nullptr) return true;
-  auto* const ring = InFile<shm::ProbeRing>(shm::ProbeRingsOffset(), slot);
-  auto* const data = InFile<uint8_t>(shm::ProbeDataOffset(), slot * shm::kProbeRingBytes);
+  auto* const ring = process.InFile<shm::ProbeRing>(shm::ProbeRingsOffset(), slot);
+  auto* const data = process.InFile<uint8_t>(shm::ProbeDataOffset(), slot * shm::kProbeRingBytes);
   Record* const records = process.records + uint64_t{slot} * kRecords;
   if (!intercept::Populate(reinterpret_cast<uint64_t>(ring), sizeof *ring) ||
       !intercept::Populate(reinterpret_cast<uint64_t>(data), shm::kProbeRingBytes)) {
@@ -40,8 +40,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->sequence = 0;
   thread->open_count = 0;
   thread->tid = tid;
-  thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
-                                      sizeof thread->scratch);
+  thread->stack = intercept::StackOf(tid, thread->scratch);
   thread->ring->tid = tid;
   __atomic_store_n(&thread->ring->threads, thread->ring->threads + 1, __ATOMIC_RELEASE);
   return true;
@@ -50,7 +49,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
 }  // namespace
 
 __attribute__((cold, noinline)) ThreadState* TakeRing(Asks asks) {
-  if (process.epoch == 0 || __atomic_load_n(&process.detached, __ATOMIC_RELAXED) != 0) {
+  if (process.epoch == 0 || __atomic_load_n(&intercept::host.detached, __ATOMIC_RELAXED) != 0) {
     return nullptr;
   }
   if (Attached() == 0 && (asks == Asks::kNo || !OpenRunOfChild())) return nullptr;
@@ -59,14 +58,13 @@ __attribute__((cold, noinline)) ThreadState* TakeRing(Asks asks) {
   intercept::SlotBackoff backoff{};
   if (current.asked_epoch == epoch) backoff = current.backoff;
   ThreadState* const thread =
-      intercept::TakeThreadSlot(process.threads, shm::kProbeRings, process.pid, &backoff, Prepare);
+      intercept::TakeThreadSlot(process.threads, shm::kProbeRings, &backoff, Prepare);
   current = thread != nullptr ? Current{thread, epoch, 0, {}} : Current{nullptr, 0, epoch, backoff};
   return thread;
 }
 
 __attribute__((cold)) bool Interrupts(const ThreadState* thread, uint64_t here) {
-  return !(thread->stack.Holds(here) && thread->stack.Holds(thread->busy_at) &&
-           here >= thread->busy_at);
+  return !thread->stack.WasLeft(thread->busy_at, here);
 }
 
 }  // namespace fieldcost::probe_preload

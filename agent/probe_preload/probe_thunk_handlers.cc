@@ -20,7 +20,7 @@ namespace {
 struct End {
   uint32_t flag;  // kProbeEntered or kProbeReturned
   uint64_t ticks;
-  const uint64_t* arguments;  // on entry: directly below the return address, the first one first
+  const uint64_t* arguments;  // on entry: the return slot
   uint64_t result;            // after the return
   const shm::ProbeRegisters* registers;
 };
@@ -68,7 +68,7 @@ void Pass(ThreadState* thread, Target* target, uint32_t index, const End& end) {
   if (point.stack != 0) hit.registers = end.registers;
   if (HasValue(point, is_entry)) {
     hit.flags |= shm::kProbeHasValue;
-    hit.value = is_entry ? end.arguments[-point.value] : end.result;
+    hit.value = is_entry ? intercept::ArgumentAt(end.arguments, point.value - 1U) : end.result;
   }
   const uint32_t event = PlanEventOfPoint(number);
   if (point.begins != 0 && is_entry == ((point.when & shm::kProbeEntry) != 0)) {
@@ -102,10 +102,7 @@ void PassAll(ThreadState* thread, Target* target, const End& end) {
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_probe_enter(
     uint32_t what, uint64_t* return_slot, const shm::ProbeRegisters* registers) {
   if ((what & intercept::kNoticeFlag) != 0) {
-    const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The first two arguments are directly below the return address.
-    intercept::Notice(notice, return_slot[-1], return_slot[-2]);
-    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+    return intercept::EnterNotice(what, return_slot, true);
   }
   Target* const target = &process.targets[what];
   const Entry straight = {nullptr, target->address};
@@ -123,7 +120,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_probe_enter(
 
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_probe_exit(
     Record* record, uint64_t result, const shm::ProbeRegisters* registers) {
-  Target* const target = &process.targets[record->what];
+  Target* const target = &process.targets[record->thunk];
   // The owner may be gone, as after fork().
   const bool is_owned = fieldcost_current.epoch == Attached() && fieldcost_current.epoch != 0 &&
                         record->owner == fieldcost_current.thread;

@@ -91,7 +91,7 @@ bool MoveToArea(ThreadState* thread) {
   }
   const uint32_t area = __atomic_fetch_add(areas, 1, __ATOMIC_RELAXED);
   if (area >= shm::kProbeAreas) return false;
-  thread->data = InFile<uint8_t>(shm::ProbeAreasOffset(), area * shm::kProbeAreaBytes);
+  thread->data = process.InFile<uint8_t>(shm::ProbeAreasOffset(), area * shm::kProbeAreaBytes);
   thread->size = shm::kProbeAreaBytes;
   thread->origin = thread->head;
   thread->populated = 0;

@@ -34,7 +34,7 @@ void Describe(const SiteText& text, shm::ProbeSite* site) {
 }
 
 void WriteToFile(uint32_t number) {
-  auto* const in_file = InFile<shm::ProbeSite>(shm::ProbeSitesOffset(), number);
+  auto* const in_file = process.InFile<shm::ProbeSite>(shm::ProbeSitesOffset(), number);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(in_file), sizeof *in_file)) return;
   const shm::ProbeSite& known = process.sites[number];
   memcpy(in_file, &known, offsetof(shm::ProbeSite, complete));

@@ -48,6 +48,13 @@ inline uint64_t ReadTimeStampInOrder() {
   return (uint64_t{high} << 32) | low;
 }
 
+// Returns the i-th integer argument of a call that a thunk intercepts, which the thunk has saved
+// below the call's return address.
+template <typename Word>
+Word& ArgumentAt(Word* return_slot, uint32_t i) {
+  return return_slot[-1 - int64_t{i}];
+}
+
 // Returns the address of this thread's control block.
 inline uint64_t ThreadPointer() {
   uint64_t pointer;
