@@ -11,18 +11,18 @@ WorkerPool::WorkerPool(unsigned threads, std::size_t queue_limit) : queue_limit_
 WorkerPool::~WorkerPool() { Stop(); }
 
 bool WorkerPool::TryRun(std::function<void()> work) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopping_ || queue_.size() >= queue_limit_) return false;
   queue_.push_back(std::move(work));
-  changed_.notify_one();
+  changed_.NotifyOne();
   return true;
 }
 
 void WorkerPool::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
@@ -30,15 +30,16 @@ void WorkerPool::Stop() {
 }
 
 void WorkerPool::RunWorker() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    changed_.Wait(mutex_,
+                  [this]() FIELDCOST_REQUIRES(mutex_) { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     const std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     work();
-    lock.lock();
+    lock.Lock();
   }
 }
 

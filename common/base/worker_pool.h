@@ -1,12 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "common/base/mutex.h"
 
 namespace fieldcost {
 
@@ -20,19 +20,19 @@ class WorkerPool {
 
   // Drops `work` and returns false if the queue is full or the pool is stopping. `work` must not
   // throw.
-  bool TryRun(std::function<void()> work);
+  bool TryRun(std::function<void()> work) FIELDCOST_EXCLUDES(mutex_);
 
   // Accepts no more work, finishes the queue, and joins the threads. Idempotent.
-  void Stop();
+  void Stop() FIELDCOST_EXCLUDES(mutex_);
 
  private:
-  void RunWorker();
+  void RunWorker() FIELDCOST_EXCLUDES(mutex_);
 
   const std::size_t queue_limit_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::function<void()>> queue_ FIELDCOST_GUARDED_BY(mutex_);
+  bool stopping_ FIELDCOST_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

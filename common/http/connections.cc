@@ -14,8 +14,9 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMaxRefusing = 64;  // connections turned away that still get a response
 
-// Takes away a session's place. REQUIRES: the lock is held.
-void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
+// Takes away a session's place.
+void TakePlace(Connections::Core& core, Connections::Core::Entry& entry)
+    FIELDCOST_REQUIRES(core.mutex) {
   if (!entry.has_place) return;
   entry.has_place = false;
   if (entry.silent) core.silent.erase(*entry.silent);
@@ -25,8 +26,9 @@ void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
 }
 
 // The response to a new connection that is turned away; an empty TurnedAway if it is to be served,
-// nullopt if it is to be closed. REQUIRES: the lock is held.
-std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& from) {
+// nullopt if it is to be closed.
+std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& from)
+    FIELDCOST_REQUIRES(core.mutex) {
   using Kind = AddressLimits::Decision::Kind;
   // Evicted sessions count until they have ended.
   const bool room_to_refuse = core.sessions.size() - core.serving < kMaxRefusing;
@@ -63,7 +65,7 @@ Connections::~Connections() = default;
 Status Connections::LoadCertificate() {
   FIELDCOST_ASSIGN(TlsSettings tls, LoadTls(core_->options));
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::lock_guard lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   if (core_->tls.validity) {
     FIELDCOST_TRY(CheckReplacement(*core_->tls.validity, *tls.validity, now,
                                    core_->options.certificate_file));
@@ -73,7 +75,7 @@ Status Connections::LoadCertificate() {
 }
 
 std::optional<CertificateValidity> Connections::Validity() const {
-  const std::lock_guard lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   FIELDCOST_CHECK(core_->tls.context != nullptr);
   return core_->tls.validity;
 }
@@ -88,7 +90,7 @@ ServerCounters Connections::counters() const {
                           .over_capacity = counted.over_capacity,
                           .over_address_limit = counted.over_address_limit,
                           .evicted = counted.evicted};
-  const std::lock_guard lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   counters.open_connections = core_->sessions.size();
   return counters;
 }
@@ -101,11 +103,13 @@ void Connections::Serve(UniqueFd accepted, const sockaddr_storage& peer) {
   const ClientNetwork from = NetworkOf(peer);
   std::shared_ptr<Session> session;
   {
-    const std::lock_guard lock(core.mutex);
+    const MutexLock lock(core.mutex);
     std::optional<TurnedAway> turned_away = Admit(core, from);
     if (!turned_away) return;
     const bool served = !*turned_away;
-    session = Session::Make(core, std::move(accepted), from, *std::move(turned_away));
+    FIELDCOST_CHECK(core.tls.context != nullptr);
+    session =
+        Session::Make(core, *core.tls.context, std::move(accepted), from, *std::move(turned_away));
     if (session == nullptr) {
       if (served) core.addresses.Disconnect(from, steady_clock::now());
       return;
@@ -118,26 +122,27 @@ void Connections::Serve(UniqueFd accepted, const sockaddr_storage& peer) {
     core.sessions.emplace(session.get(), std::move(entry));
   }
   session->Start(core_, [&core, raw = session.get()] {
-    const std::lock_guard lock(core.mutex);
+    const MutexLock lock(core.mutex);
     const auto place = core.sessions.find(raw);
     TakePlace(core, place->second);
     core.sessions.erase(place);
-    core.ended.notify_all();
+    core.ended.NotifyAll();
   });
 }
 
 void Connections::CloseWhenDone() {
-  const std::lock_guard lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   for (const auto& [raw, entry] : core_->sessions) entry.session->Stop(false);
 }
 
 void Connections::Stop(milliseconds grace) {
   Core& core = *core_;
   CloseWhenDone();
-  std::unique_lock lock(core.mutex);
-  if (core.ended.wait_for(lock, grace, [&] { return core.sessions.empty(); })) return;
+  const MutexLock lock(core.mutex);
+  const auto all_ended = [&core]() FIELDCOST_REQUIRES(core.mutex) { return core.sessions.empty(); };
+  if (core.ended.WaitFor(core.mutex, grace, all_ended)) return;
   for (const auto& [raw, entry] : core.sessions) entry.session->Stop(true);
-  core.ended.wait(lock, [&] { return core.sessions.empty(); });
+  core.ended.Wait(core.mutex, all_ended);
 }
 
 }  // namespace fieldcost::http

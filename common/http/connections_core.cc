@@ -18,12 +18,13 @@ Connections::Core::Core(ServerOptions server_options, Handler request_handler)
       io(std::make_unique<asio::io_context>()),
       addresses({.max_connections = options.max_connections_per_address,
                  .requests_per_second = options.requests_per_second_per_address,
-                 .request_burst = options.request_burst_per_address}) {}
+                 .request_burst = options.request_burst_per_address}),
+      limits_addresses(!addresses.off()) {}
 
 Connections::Core::~Core() = default;
 
 bool Connections::Core::Heard(Session* session) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   Entry& entry = sessions.at(session);
   if (entry.silent) silent.erase(*entry.silent);
   entry.silent.reset();

@@ -2,16 +2,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 
+#include "common/base/mutex.h"
 #include "common/http/address_limits.h"
 #include "common/http/certificate.h"
 #include "common/http/connections.h"
@@ -52,23 +51,26 @@ struct Connections::Core {
   const std::unique_ptr<boost::asio::io_context> io;
   DoorCounters counters;
 
-  mutable std::mutex mutex;  // guards the rest
-  std::condition_variable ended;
-  TlsSettings tls;  // for new connections; older ones keep the settings they have
+  mutable Mutex mutex;
+  CondVar ended;
+  // For new connections; older ones keep the settings they have.
+  TlsSettings tls FIELDCOST_GUARDED_BY(mutex);
   struct Entry {
     std::shared_ptr<Session> session;
     ClientNetwork from;
     bool has_place = false;  // served; neither turned away nor evicted
     std::optional<std::list<Session*>::iterator> silent;
   };
-  std::unordered_map<Session*, Entry> sessions;
-  std::list<Session*> silent;  // with a place, but no request yet; oldest first
-  std::size_t serving = 0;     // sessions that have a place
-  AddressLimits addresses;
+  std::unordered_map<Session*, Entry> sessions FIELDCOST_GUARDED_BY(mutex);
+  // With a place, but no request yet; oldest first.
+  std::list<Session*> silent FIELDCOST_GUARDED_BY(mutex);
+  std::size_t serving FIELDCOST_GUARDED_BY(mutex) = 0;  // sessions that have a place
+  AddressLimits addresses FIELDCOST_GUARDED_BY(mutex);
+  const bool limits_addresses;
 
   // Called when a session has received a complete request head. Returns false if its place was
   // given to another connection: it must then end without a response.
-  bool Heard(Session* session);
+  bool Heard(Session* session) FIELDCOST_EXCLUDES(mutex);
 
   bool with_tls() const { return !options.certificate_file.empty(); }
 };

@@ -9,6 +9,10 @@
 #include "common/http/connections.h"
 #include "common/http/http_message.h"
 
+namespace boost::asio::ssl {
+class context;
+}  // namespace boost::asio::ssl
+
 namespace fieldcost::http {
 
 // The only response to a connection that is turned away; it is then closed. nullopt: served.
@@ -17,10 +21,10 @@ using TurnedAway = std::optional<Response>;
 // One connection, from handshake to close. Thread-safe.
 class Session {
  public:
-  // Closes the socket and returns null if memory is exhausted. REQUIRES: core.mutex is held,
-  // core.tls is set.
-  static std::shared_ptr<Session> Make(Connections::Core& core, UniqueFd accepted,
-                                       const ClientNetwork& from, TurnedAway turned_away);
+  // Closes the socket and returns null if memory is exhausted. Keeps no reference to `tls`.
+  static std::shared_ptr<Session> Make(Connections::Core& core, boost::asio::ssl::context& tls,
+                                       UniqueFd accepted, const ClientNetwork& from,
+                                       TurnedAway turned_away);
   virtual ~Session() = default;
 
   // Calls `ended` once, on a server thread, when the connection is closed. `core` is passed on to

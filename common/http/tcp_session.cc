@@ -38,10 +38,10 @@ Response Refused(const Refusal& refusal) {
 
 }  // namespace
 
-TcpSession::TcpSession(Core& core, tcp::socket socket, const ClientNetwork& from,
-                       TurnedAway turned_away)
+TcpSession::TcpSession(Core& core, asio::ssl::context& tls, tcp::socket socket,
+                       const ClientNetwork& from, TurnedAway turned_away)
     : core_(core),
-      stream_(std::move(socket), *core.tls.context),
+      stream_(std::move(socket), tls),
       deadline_(stream_.get_executor()),
       answered_(stream_.get_executor()),
       from_(from),
@@ -199,10 +199,10 @@ asio::awaitable<void> TcpSession::Run(std::shared_ptr<Core> core) {
 }
 
 std::optional<Response> TcpSession::Charge() {
-  if (request_number_ == 1 || core_.addresses.off()) return std::nullopt;
+  if (request_number_ == 1 || !core_.limits_addresses) return std::nullopt;
   std::optional<std::chrono::seconds> retry_after;
   {
-    const std::lock_guard lock(core_.mutex);
+    const MutexLock lock(core_.mutex);
     retry_after = core_.addresses.Request(from_, steady_clock::now());
   }
   if (!retry_after) return std::nullopt;
@@ -272,14 +272,14 @@ asio::awaitable<void> TcpSession::Linger() {
   }
 }
 
-std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepted,
-                                       const ClientNetwork& from, TurnedAway turned_away) {
-  FIELDCOST_CHECK(core.tls.context != nullptr);
+std::shared_ptr<Session> Session::Make(Connections::Core& core, asio::ssl::context& tls,
+                                       UniqueFd accepted, const ClientNetwork& from,
+                                       TurnedAway turned_away) {
   try {
     tcp::socket socket(asio::make_strand(*core.io));
     socket.assign(tcp::v4(), accepted.get());  // used only to open a socket; this one is open
     accepted.Release();
-    return std::make_shared<TcpSession>(core, std::move(socket), from, std::move(turned_away));
+    return std::make_shared<TcpSession>(core, tls, std::move(socket), from, std::move(turned_away));
   } catch (const std::exception& error) {  // out of memory: the accept loop must survive it
     LogError("http server: connection: {}", error.what());
     return nullptr;

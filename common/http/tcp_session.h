@@ -32,7 +32,8 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   template <typename Value>
   using Awaitable = boost::asio::awaitable<Value>;
 
-  TcpSession(Core& core, Socket socket, const ClientNetwork& from, TurnedAway turned_away);
+  TcpSession(Core& core, boost::asio::ssl::context& tls, Socket socket, const ClientNetwork& from,
+             TurnedAway turned_away);
 
   void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
   void Stop(bool by_force) override;

@@ -5,11 +5,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <mutex>
 #include <thread>
 
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/base/write_all.h"
 #include "common/command/arguments.h"
 #include "common/command/program.h"
@@ -27,15 +27,15 @@ constexpr int kIo = 74;
 // Standard output, shared by the threads.
 class Output {
  public:
-  void Send(std::string_view json) {
+  void Send(std::string_view json) FIELDCOST_EXCLUDES(mutex_) {
     const std::string bytes = Frame(json);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // There is nothing to save, and the other threads may be blocked in a read.
     if (WriteAll(STDOUT_FILENO, bytes) != 0) ::_exit(kIo);
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;  // guards the stream
 };
 
 // Indexes C++ names on a separate thread, one catalogue after the other.
@@ -45,34 +45,35 @@ class Indexer {
       : file_(std::move(catalog_file)), queue_(queue), thread_([this] { Work(); }) {}
   ~Indexer() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stop_ = true;
     }
-    wanted_signal_.notify_one();
+    wanted_signal_.NotifyOne();
     thread_.join();
   }
   Indexer(const Indexer&) = delete;
   Indexer& operator=(const Indexer&) = delete;
 
-  void Want() {
+  void Want() FIELDCOST_EXCLUDES(mutex_) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       wanted_ = true;
     }
-    wanted_signal_.notify_one();
+    wanted_signal_.NotifyOne();
   }
 
  private:
-  bool Interrupted() {
-    const std::lock_guard lock(mutex_);
+  bool Interrupted() FIELDCOST_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
     return stop_ || wanted_;
   }
 
-  void Work() {
+  void Work() FIELDCOST_EXCLUDES(mutex_) {
     for (;;) {
       {
-        std::unique_lock lock(mutex_);
-        wanted_signal_.wait(lock, [this] { return stop_ || wanted_; });
+        const MutexLock lock(mutex_);
+        wanted_signal_.Wait(mutex_,
+                            [this]() FIELDCOST_REQUIRES(mutex_) { return stop_ || wanted_; });
         if (stop_) return;
         wanted_ = false;
       }
@@ -84,10 +85,10 @@ class Indexer {
 
   std::filesystem::path file_;
   MessageQueue& queue_;
-  std::mutex mutex_;
-  std::condition_variable wanted_signal_;
-  bool wanted_ = false;
-  bool stop_ = false;
+  Mutex mutex_;
+  CondVar wanted_signal_;
+  bool wanted_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  bool stop_ FIELDCOST_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last, because it uses the other members
 };
 

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "common/base/mutex.h"
 #include "tools/lsp/cxx_index.h"
 #include "tools/lsp/protocol.h"
 
@@ -29,12 +28,12 @@ class MessageQueue {
   // Returns false and drops a request while kMaxQueuedRequests are waiting; the caller must respond
   // "busy". "shutdown" is always accepted. Any other message blocks until there is room, so that no
   // edit is lost.
-  bool Push(Message message, std::size_t size_bytes);
-  void Push(std::shared_ptr<const CxxIndex> index);
+  bool Push(Message message, std::size_t size_bytes) FIELDCOST_EXCLUDES(mutex_);
+  void Push(std::shared_ptr<const CxxIndex> index) FIELDCOST_EXCLUDES(mutex_);
   // Marks the waiting or running requests with this id.
-  void Cancel(const RequestId& id);
+  void Cancel(const RequestId& id) FIELDCOST_EXCLUDES(mutex_);
   // No more messages follow; waiting ones are still delivered.
-  void Close();
+  void Close() FIELDCOST_EXCLUDES(mutex_);
 
   // Blocks; nullopt once the queue is closed and empty. Calls `idle` first if the queue is empty.
   template <typename Idle>
@@ -44,18 +43,18 @@ class MessageQueue {
   }
 
  private:
-  bool Empty();
-  std::optional<Item> Take();
+  bool Empty() FIELDCOST_EXCLUDES(mutex_);
+  std::optional<Item> Take() FIELDCOST_EXCLUDES(mutex_);
 
-  std::mutex mutex_;
-  std::condition_variable filled_;
-  std::condition_variable emptied_;
-  std::deque<Item> items_;
-  std::size_t requests_ = 0;
-  std::size_t bytes_ = 0;
-  bool closed_ = false;
-  std::optional<RequestId> running_;
-  CancelToken running_token_;
+  Mutex mutex_;
+  CondVar filled_;
+  CondVar emptied_;
+  std::deque<Item> items_ FIELDCOST_GUARDED_BY(mutex_);
+  std::size_t requests_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  std::size_t bytes_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  bool closed_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  std::optional<RequestId> running_ FIELDCOST_GUARDED_BY(mutex_);
+  CancelToken running_token_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fieldcost::lsp
