@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/unwind/cfi_program.h"
+#include "common/base/check.h"
 #include "common/base/result.h"
 
 namespace fieldcost::unwind {
@@ -30,7 +31,9 @@ class EhFrame {
   // `address` is that of the first byte. Expressions of CIEs go to the sink. REQUIRES: the bytes
   // and the sink outlive this; fewer than 2^32 bytes.
   EhFrame(std::span<const std::uint8_t> untrusted_bytes, std::uint64_t address, FrameSink& sink)
-      : bytes_(untrusted_bytes), address_(address), sink_(sink) {}
+      : bytes_(untrusted_bytes), address_(address), sink_(sink) {
+    FIELDCOST_CHECK(untrusted_bytes.size() >> 32 == 0);
+  }
 
   // May return kTooLarge.
   Status Read();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agent/unwind/x86_64/unwind_machine.h"
+#include "common/base/check.h"
 
 namespace fieldcost::unwind {
 
@@ -13,9 +14,13 @@ class Registers {
  public:
   bool Has(std::size_t number) const { return number < kRegisters && (known_ >> number & 1) != 0; }
   // Returns 0 if the register is unknown. REQUIRES: number < kRegisters.
-  std::uint64_t operator[](std::size_t number) const { return values_[number]; }
+  std::uint64_t operator[](std::size_t number) const {
+    FIELDCOST_CHECK(number < kRegisters);
+    return values_[number];
+  }
   // REQUIRES: number < kRegisters.
   void Set(std::size_t number, std::uint64_t value) {
+    FIELDCOST_CHECK(number < kRegisters);
     values_[number] = value;
     known_ |= 1U << number;
   }

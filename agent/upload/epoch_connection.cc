@@ -18,6 +18,11 @@ Status EpochConnection::Connect(wire::Epoch epoch) {
   return {};
 }
 
+const std::string& EpochConnection::service() const {
+  FIELDCOST_CHECK(client_.has_value());
+  return service_;
+}
+
 http::Client& EpochConnection::client() {
   FIELDCOST_CHECK(client_.has_value());
   return *client_;

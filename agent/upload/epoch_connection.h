@@ -31,7 +31,7 @@ class EpochConnection {
   // REQUIRES: Connect() has succeeded.
   http::Client& client();
   // The service that requests are signed for; see wire::ServiceId(). REQUIRES: as client().
-  const std::string& service() const { return service_; }
+  const std::string& service() const;
 
  private:
   const AgentPaths* paths_;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/write_all.h"
 #include "common/recording/recording_limits.h"
 
@@ -36,6 +37,11 @@ FrameFile FrameFile::InMemory(const ClockAnchors& anchors) {
   FrameFile file({}, {});
   file.pending_ = EncodeHeader(anchors);
   return file;
+}
+
+std::string FrameFile::TakeBytes() {
+  FIELDCOST_CHECK(!fd_.valid());
+  return std::move(pending_);
 }
 
 Result<std::uint64_t> FrameFile::Append(FrameType type, std::string_view payload) {

@@ -31,7 +31,7 @@ class FrameFile {
   // Also waits until the data is on the disk.
   Status Sync();
   // REQUIRES: InMemory(). Nothing may follow.
-  std::string TakeBytes() { return std::move(pending_); }
+  std::string TakeBytes();
 
   std::uint64_t size() const { return written_ + pending_.size(); }
   std::uint32_t frames() const { return frames_; }

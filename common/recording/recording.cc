@@ -57,6 +57,7 @@ Result<Recording> Recording::WithoutIndex(std::string_view untrusted_file) {
 }
 
 std::span<const std::uint64_t> Recording::BlockBegins(StreamId stream) const {
+  FIELDCOST_CHECK(stream.value() < contents_.streams.size());
   Begins& begins = begins_[stream.value()];
   std::call_once(begins.once, [&] {
     const StreamIndex& index = contents_.streams[stream.value()];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/base/check.h"
 #include "common/recording/recording_limits.h"
 #include "common/stats/uint128.h"
 
@@ -42,6 +43,7 @@ bool StreamWriter::IsFullFor(std::uint64_t time_ns) const {
 
 Status StreamWriter::Append(std::uint64_t time_ns, std::uint32_t path, std::uint32_t thread,
                             std::span<const std::uint64_t> values) {
+  FIELDCOST_CHECK(values.size() == metrics_ && !IsFullFor(time_ns));
   bool saturated = false;
   for (std::size_t i = 0; i < metrics_; ++i) {
     stats::SaturatingAdd(totals_[i], values[i], saturated);

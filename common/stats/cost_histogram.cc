@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "common/base/check.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -27,6 +29,7 @@ Error Broken(unsigned slot, std::string_view rule) {
 }  // namespace
 
 void CostHistogram::Add(std::uint64_t value, std::uint64_t weight) {
+  FIELDCOST_CHECK(weight > 0);
   const unsigned slot = shm::SlotOf(value);
   AddTo(buckets_[slot], Equal(value, weight, saturated_), saturated_);
   Mark(slot, true);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <tuple>
 
+#include "common/base/check.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::analysis {
@@ -83,6 +84,7 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
 }
 
 std::string Lack(const CheckedApi& api) {
+  FIELDCOST_CHECK(api.comparison.verdict == inference::Verdict::kTooLittleData);
   if (api.field.stratum == Stratum::kNone) return std::string(Name(api.field.stratum));
   const inference::Comparison& comparison = api.comparison;
   std::string text;

@@ -89,6 +89,7 @@ class Maker {
 }  // namespace
 
 std::uint64_t IdleTimeline::EdgeNs(std::size_t i, std::size_t bins) const {
+  FIELDCOST_CHECK(bins > 0 && i <= bins);
   return static_cast<std::uint64_t>(stats::Uint128{length_ns} * i / bins);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/check.h"
 #include "common/tree/tree_limits.h"
 
 namespace fieldcost::exchange {
@@ -88,6 +89,7 @@ std::optional<std::uint64_t> ScaledNumber(std::string_view untrusted_digits, uns
 }
 
 Result<std::uint64_t> ZeroShift::At(const Scaled& time) const {
+  FIELDCOST_CHECK(!time.is_negative || time.magnitude <= shift_);
   if (time.is_negative) return shift_ - time.magnitude;
   std::uint64_t at = 0;
   if (!__builtin_add_overflow(time.magnitude, shift_, &at)) return at;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/base/check.h"
 #include "common/base/result.h"
 #include "tools/exchange/exchange_limits.h"
 
@@ -18,6 +19,7 @@ class TextLines {
 
   // kTooLarge beyond kMaxLineBytes. REQUIRES: !at_end().
   Result<std::string_view> Take() {
+    FIELDCOST_CHECK(!at_end());
     ++number_;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
     if (end > kMaxLineBytes) {

@@ -107,6 +107,7 @@ Result<tree::Tree> TreeBuilder::Build() {
 }
 
 Result<Built> TreeBuilder::BuildTimed(Remarks& remarks) {
+  FIELDCOST_CHECK(!std::exchange(is_built_, true));
   remarks.Count(fmt::format("frames of stacks deeper than {}, the innermost ones, as [other]",
                             tree::kMaxDepth),
                 deeper_);

@@ -65,6 +65,7 @@ class TreeBuilder {
   std::vector<std::uint64_t> sums_;                 // [metric], of samples
   std::uint64_t deeper_ = 0;                        // number of omitted frames
   TimedSamples timed_;
+  bool is_built_ = false;
 };
 
 // Counts omitted or reinterpreted data; reports one human-readable line with a count per kind.

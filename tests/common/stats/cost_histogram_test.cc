@@ -160,6 +160,11 @@ TEST(CostHistogramTest, AWeightedValueThatIsTooGreatSaturates) {
   EXPECT_FALSE(Validate(histogram).has_value());
 }
 
+TEST(CostHistogramDeathTest, AValueWithoutWeightIsABug) {
+  CostHistogram histogram;
+  EXPECT_DEATH(histogram.Add(5, 0), "weight > 0");
+}
+
 TEST(CostHistogramTest, DeviationOfGreatNearlyEqualValuesDoesNotCancel) {
   const std::uint64_t base = std::uint64_t{1} << 62;
   EXPECT_DOUBLE_EQ(HistogramOf({base, base + 2}).StandardDeviation(), 1);

@@ -123,5 +123,11 @@ TEST_F(IdleTimelineTest, MatrixHasAllPairsEvenIfTruncated) {
   EXPECT_EQ(total(cut), sum);
 }
 
+TEST(IdleTimelineDeathTest, AnEdgeBeyondTheLastBinIsABug) {
+  const IdleTimeline timeline{.length_ns = 10};
+  EXPECT_EQ(timeline.EdgeNs(2, 2), 10U);
+  EXPECT_DEATH((void)timeline.EdgeNs(3, 2), "i <= bins");
+}
+
 }  // namespace
 }  // namespace fieldcost::analysis

@@ -49,6 +49,12 @@ TEST(ZeroShiftTest, MovesTheLowestTimeToZero) {
   EXPECT_EQ(shift.At(*ScaledValue("18446744073709551615", 0)).error().code, ErrorCode::kTooLarge);
 }
 
+TEST(ZeroShiftDeathTest, ATimeBelowAllThatWereSeenIsABug) {
+  ZeroShift shift;
+  shift.Look({.is_negative = true, .magnitude = 3});
+  EXPECT_DEATH((void)shift.At({.is_negative = true, .magnitude = 4}), "magnitude <= shift_");
+}
+
 TEST(CountScaleTest, HoldsAllDigitsWhereTheyFit) {
   const auto decimals = [](std::initializer_list<const char*> texts) {
     CountScale scale;

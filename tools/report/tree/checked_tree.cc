@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "common/base/check.h"
 #include "common/draw/numbers.h"
 #include "common/names/cxx_name.h"
 #include "common/tree/identity.h"
@@ -88,6 +89,7 @@ const CheckedApi* FrameNames::Find(const tree::Frame& frame) const {
 }
 
 CheckedTree Highlight(const analysis::TreeView& view, const analysis::CheckReport& report) {
+  FIELDCOST_CHECK(!view.IsDifference());
   const FrameNames names(report);
   CheckedTree checked;
   checked.nodes.resize(view.nodes.size());
