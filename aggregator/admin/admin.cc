@@ -1,7 +1,5 @@
 #include "aggregator/admin/admin.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
@@ -26,12 +24,6 @@ constexpr std::size_t kMaxBodyBytes = 8 * 1024;
 
 http::Response Refuse(const Error& error) {
   return http::JsonError(HttpStatus(error.code), Name(error.code), error.message);
-}
-
-http::Response Plain(int status, std::string body, const char* type = "text/plain") {
-  return {.status = status,
-          .headers = {{"Content-Type", type}, {"Cache-Control", "no-store"}},
-          .body = std::move(body)};
 }
 
 http::Response Answer(const json::object& object) {
@@ -227,22 +219,6 @@ constexpr std::array kActions = std::to_array<Action>({
     {kReloadPath, Reload},
 });
 
-// Whether the host is an IP address or localhost. The owner of any other name could make it resolve
-// to this machine, so that a local browser would treat our responses as part of their site (DNS
-// rebinding).
-bool IsOwnName(std::string_view untrusted_host) {
-  std::string_view name = untrusted_host;
-  const bool v6 = name.starts_with('[');
-  name = v6 ? name.substr(1, name.find(']') - 1) : name.substr(0, name.find(':'));
-  in6_addr address{};
-  return ::inet_pton(v6 ? AF_INET6 : AF_INET, std::string(name).c_str(), &address) == 1 ||
-         (!v6 && http::EqualNames(name, "localhost"));
-}
-
-bool IsQuestion(std::string_view target) {
-  return target == kLivezPath || target == kReadyzPath || target == kMetricsPath;
-}
-
 }  // namespace
 
 struct Admin::State {
@@ -254,16 +230,6 @@ struct Admin::State {
     if (!http::EqualNames(untrusted_value.substr(0, kScheme.size()), kScheme)) return false;
     const std::lock_guard lock(mutex);
     return tokens && tokens->Contains(untrusted_value.substr(kScheme.size()));
-  }
-
-  // Answers requests open to every user of the machine. REQUIRES: IsQuestion(target).
-  http::Response Answer(std::string_view target) const {
-    if (target == kLivezPath) return Plain(200, "ok\n");
-    if (target == kMetricsPath) {
-      return Plain(200, operations.metrics(), "text/plain; version=0.0.4; charset=utf-8");
-    }
-    const std::string why = operations.why_not_ready();
-    return why.empty() ? Plain(200, "ok\n") : Plain(503, "not ready: " + why + "\n");
   }
 
   // Passes the operation to a worker, which responds.
@@ -320,21 +286,15 @@ void Admin::SetTokens(ingest::TokenSet tokens) {
 }
 
 void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
-  if (!IsOwnName(http::Find(untrusted_request.headers, "Host"))) {
-    return respond(Refuse(Fail(ErrorCode::kPermissionDenied,
-                               "the Host must be an IP address or localhost: any other name may "
-                               "be that of a web page which leads here")));
+  if (auto response = serve::AnswerHealth(untrusted_request, state_->operations.health)) {
+    return respond(std::move(*response));
   }
   const std::string& target = untrusted_request.target;
-  if (IsQuestion(target)) {
-    if (untrusted_request.method != "GET") return respond(http::WrongMethod("GET"));
-    return respond(state_->Answer(target));
-  }
   const auto* const action =
       std::find_if(kActions.begin(), kActions.end(),
                    [&](const Action& known) { return known.target == target; });
   if (action == kActions.end()) {
-    return respond(Refuse(Fail(ErrorCode::kNotFound, "unknown address")));
+    return respond(http::NotFound());
   }
   if (untrusted_request.method != "POST") return respond(http::WrongMethod("POST"));
   if (!state_->IsAllowed(untrusted_request)) {

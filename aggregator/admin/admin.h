@@ -17,6 +17,7 @@
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
 #include "common/http/http_server.h"
+#include "common/serve/health.h"
 
 namespace fieldcost::admin {
 
@@ -27,11 +28,10 @@ struct VerifyAnswer {
   std::string problem;  // the first problem; empty if none
 };
 
-// The service's functions for its operator. The first two are called often and must not block. Each
-// of the others may take long, and never runs concurrently with itself.
+// The service's functions for its operator. Each of those after `health` may take long, and never
+// runs concurrently with itself.
 struct Operations {
-  std::function<std::string()> why_not_ready;  // "" = it accepts batches
-  std::function<std::string()> metrics;
+  serve::Health health;
   std::function<Result<publish::PublishReport>()> publish;
   std::function<Result<std::uint64_t>()> checkpoint;  // the store's sequence
   std::function<Status()> compact;
@@ -61,9 +61,8 @@ class Admin {
 
   void SetTokens(ingest::TokenSet tokens);
 
-  // An http::Handler; operations that may take long run on their own threads. A Host that is
-  // neither an address nor localhost is refused, so that no web page can reach this listener under
-  // a name of its own.
+  // An http::Handler; operations that may take long run on their own threads. Also answers the
+  // requests of common/serve/health.h; its rule for the Host applies to all requests.
   void Handle(http::Request untrusted_request, http::Respond respond);
 
   // Starts no further operations (503) and waits at most `limit` for those in progress; false if

@@ -2,13 +2,9 @@
 
 namespace fieldcost::admin {
 
-// Requests to the loopback listener. Plain HTTP: it never listens elsewhere.
+// Requests to the loopback listener, in addition to those of common/serve/health.h. Plain HTTP: it
+// never listens elsewhere.
 //
-// GET, open to every user of this machine:
-inline constexpr char kLivezPath[] = "/livez";      // 200 while the process serves
-inline constexpr char kReadyzPath[] = "/readyz";    // 200 if batches are accepted; else 503 and why
-inline constexpr char kMetricsPath[] = "/metrics";  // Prometheus text format 0.0.4
-
 // POST with "Authorization: Bearer TOKEN", a token from one of the configured files; 401 otherwise.
 // Bodies and responses are JSON objects; errors are {"error": code, "message": ...} as everywhere
 // (http::JsonError). Each request is answered when its operation is done; concurrent requests for

@@ -22,8 +22,12 @@ class Latency {
     nanoseconds_ += static_cast<std::uint64_t>(duration.count());
   }
 
-  // Counts of one bucket, not cumulative.
-  std::uint64_t Count(std::size_t bucket) const { return counts_[bucket]; }
+  // Counts per bucket, not cumulative.
+  std::array<std::uint64_t, kBounds.size() + 1> Counts() const {
+    std::array<std::uint64_t, kBounds.size() + 1> counts{};
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = counts_[i];
+    return counts;
+  }
   double SumSeconds() const { return static_cast<double>(nanoseconds_.load()) * 1e-9; }
 
  private:

@@ -58,7 +58,7 @@ struct ServiceState {
   std::optional<std::uint64_t> damaged_files;  // of the files next to the store
 };
 
-// Renders Prometheus' text format 0.0.4, including facts about this process. Labels have few
+// Renders all metrics (serve::MetricsText), including facts about this process. Labels have few
 // values, none from outside.
 std::string RenderMetrics(const ServiceState& state);
 

@@ -1,18 +1,16 @@
 #include "aggregator/probe_server/probe_service.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "aggregator/probe_server/data/expire.h"
-#include "aggregator/probe_server/probe_server_metrics.h"
-#include "aggregator/probe_server/web/guard.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/http/certificate.h"
 #include "common/probe/probe_limits.h"
 #include "common/serve/address_file.h"
 #include "common/serve/disk_room.h"
-#include "common/serve/process_facts.h"
+#include "common/serve/health.h"
+#include "common/serve/metrics_text.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -21,19 +19,6 @@ constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::hours kExpiryInterval{1};
 constexpr unsigned kHttpThreads = 2;
 constexpr std::size_t kMaxAdminConnections = 16;
-
-// Uses the same metric names as the aggregator.
-void AddProcess(MetricsText& text) {
-  const serve::ProcessFacts facts = serve::ReadProcessFacts();
-  text.Seconds("process_cpu_seconds_total", "counter", "time on CPUs, of user and system",
-               facts.cpu_seconds);
-  text.Gauge("process_resident_memory_bytes", "resident memory", facts.resident_bytes);
-  text.Gauge("process_virtual_memory_bytes", "virtual memory", facts.virtual_bytes);
-  text.Gauge("process_open_fds", "open file descriptors", facts.open_fds);
-  text.Gauge("process_max_fds", "limit of open file descriptors", facts.max_fds);
-  text.Seconds("process_start_time_seconds", "gauge", "start time of the process, in Unix time",
-               facts.start_seconds);
-}
 
 }  // namespace
 
@@ -103,38 +88,17 @@ Status Service::StartAdmin() {
   options.threads = 1;
   options.reserved_descriptors = 0;  // the other listener's reserve includes them
   options.max_connections = kMaxAdminConnections;
-  const auto handle = [this](const http::Request& request, const http::Respond& respond) {
-    HandleAdmin(request, respond);
+  const auto handle = [this](const http::Request& untrusted_request, const http::Respond& respond) {
+    auto response =
+        serve::AnswerHealth(untrusted_request, {.why_not_ready = [this] { return WhyNotReady(); },
+                                                .metrics = [this] { return Metrics(); }});
+    respond(response ? std::move(*response) : http::NotFound());
   };
   FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, handle));
   const std::string url = serve::UrlOf(*config_.admin, *admin_server_);
   FIELDCOST_TRY(serve::WriteAddressFile(config_.admin_address_file, url));
   LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
   return {};
-}
-
-void Service::HandleAdmin(const http::Request& untrusted_request,
-                          const http::Respond& respond) const {
-  http::Response response{
-      .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
-  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), {})) {
-    response = http::JsonError(403, Name(ErrorCode::kPermissionDenied),
-                               "the Host must be an IP address or localhost");
-  } else if (untrusted_request.method != "GET") {
-    response = http::WrongMethod("GET");
-  } else if (untrusted_request.target == "/livez") {
-    response.body = "ok\n";
-  } else if (untrusted_request.target == "/readyz") {
-    const std::string why = WhyNotReady();
-    response.status = why.empty() ? 200 : 503;
-    response.body = (why.empty() ? "ready" : why) + "\n";
-  } else if (untrusted_request.target == "/metrics") {
-    response.headers.front().second = "text/plain; version=0.0.4";
-    response.body = Metrics();
-  } else {
-    response = http::JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
-  }
-  respond(std::move(response));
 }
 
 Status Service::CheckHealth() {
@@ -190,22 +154,25 @@ std::string Service::WhyNotReady() const {
 }
 
 std::string Service::Metrics() const {
-  MetricsText text;
+  serve::MetricsText text;
   text.Gauge("fieldcost_probe_ready", "1 if batches are accepted", WhyNotReady().empty() ? 1 : 0);
   text.Counter("fieldcost_probe_batches_total", "accepted batches, without repetitions",
-               counters_.batches);
-  text.Counter("fieldcost_probe_points_total", "points in them", counters_.points);
-  text.Counter("fieldcost_probe_duplicates_total", "batches sent again", counters_.duplicates);
+               counters_.batches.load());
+  text.Counter("fieldcost_probe_points_total", "points in them", counters_.points.load());
+  text.Counter("fieldcost_probe_duplicates_total", "batches sent again",
+               counters_.duplicates.load());
   text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
-               counters_.refused_batches);
-  text.Counter("fieldcost_probe_logins_total", "successful logins", counters_.logins);
+               counters_.refused_batches.load());
+  text.Counter("fieldcost_probe_logins_total", "successful logins",
+               counters_.logins.load());
   text.Counter("fieldcost_probe_failed_logins_total", "failed or delayed logins",
-               counters_.failed_logins);
+               counters_.failed_logins.load());
   text.Counter("fieldcost_probe_forged_forms_total", "forged form submissions",
-               counters_.forged_forms);
+               counters_.forged_forms.load());
   text.Counter("fieldcost_probe_overloads_total", "requests refused because too many were waiting",
-               counters_.overloads);
-  text.Counter("fieldcost_probe_expired_events_total", "events removed for their age", expired_);
+               counters_.overloads.load());
+  text.Counter("fieldcost_probe_expired_events_total", "events removed for their age",
+               expired_.load());
   if (server_) {
     const http::ServerCounters door = server_->counters();
     text.Gauge("fieldcost_probe_open_connections", "current connections", door.open_connections);
@@ -217,14 +184,13 @@ std::string Service::Metrics() const {
   if (const auto validity = server_ ? server_->certificate_validity() : std::nullopt) {
     text.Gauge("fieldcost_certificate_expiry_timestamp_seconds",
                "expiry of the current certificate, in Unix time",
-               static_cast<std::uint64_t>(
-                   std::max<std::int64_t>(0, validity->end.time_since_epoch().count())));
+               validity->end.time_since_epoch().count());
   }
-  AddProcess(text);
+  serve::AddProcessMetrics(text);
   if (const auto free_bytes = serve::FreeBytes(config_.data_dir)) {
     text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data", *free_bytes);
   }
-  return text.Take();
+  return text.Text();
 }
 
 void Service::Stop() {

@@ -45,7 +45,6 @@ class Service {
   Status ReadHosts();
   std::vector<std::string> Hosts() const;
   Status StartAdmin();
-  void HandleAdmin(const http::Request& untrusted_request, const http::Respond& respond) const;
   void ExpireMore();
   bool IsDiskFull() const;
   std::string WhyNotReady() const;

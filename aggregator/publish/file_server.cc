@@ -102,10 +102,6 @@ RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& r
   return RangeKind::kSatisfiable;
 }
 
-http::Response NotFound() {
-  return http::JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
-}
-
 // Adds the requested bytes of the file to `response`. REQUIRES: its headers are set.
 http::Response WithBody(const http::Request& untrusted_request, std::string_view etag,
                         std::string bytes, http::Response response) {
@@ -134,12 +130,12 @@ http::Response WithBody(const http::Request& untrusted_request, std::string_view
 
 http::Response FileServer::Handle(const http::Request& untrusted_request) const {
   const auto place = PlaceOf(untrusted_request.target, directory_, root_version_);
-  if (!place) return NotFound();
+  if (!place) return http::NotFound();
   if (untrusted_request.method != "GET" && untrusted_request.method != "HEAD") {
     return http::WrongMethod("GET, HEAD");
   }
   auto bytes = ReadFile(place->path, std::max(wire::kMaxFragmentBytes, wire::kMaxMetadataBytes));
-  if (!bytes) return NotFound();
+  if (!bytes) return http::NotFound();
 
   const std::string digest = crypto::Sha256(*bytes);
   const std::string etag = '"' + HexEncode(digest) + '"';

@@ -32,8 +32,8 @@ admin::Operations Service::Operations() {
     };
   };
   return {
-      .why_not_ready = [this] { return WhyNotReady(); },
-      .metrics = [this] { return Metrics(); },
+      .health = {.why_not_ready = [this] { return WhyNotReady(); },
+                 .metrics = [this] { return Metrics(); }},
       .publish = when_serving([this] { return Publish(); }),
       .checkpoint = when_serving([this]() -> Result<std::uint64_t> {
         FIELDCOST_TRY(store_->Checkpoint());

@@ -69,6 +69,10 @@ Response JsonError(int status, std::string_view code, std::string_view message) 
                               QuoteJson(message))};
 }
 
+Response NotFound() {
+  return JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+}
+
 Response WrongMethod(std::string_view allowed) {
   Response refusal = JsonError(405, Name(ErrorCode::kInvalidArgument),
                                fmt::format("this address accepts {} only", allowed));

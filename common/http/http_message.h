@@ -40,6 +40,8 @@ std::string DescribeAnswer(const Response& untrusted_response);
 
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);
+// The 404 error.
+Response NotFound();
 // The 405 error for a target that accepts only the `allowed` methods: "GET, HEAD".
 Response WrongMethod(std::string_view allowed);
 

@@ -47,8 +47,8 @@ class Port {
  private:
   admin::Operations MakeOperations() {
     return {
-        .why_not_ready = [] { return std::string(); },
-        .metrics = [] { return std::string("a_metric 1\n"); },
+        .health = {.why_not_ready = [] { return std::string(); },
+                   .metrics = [] { return std::string("a_metric 1\n"); }},
         .publish = [this]() -> Result<publish::PublishReport> {
           done_ = true;
           return publish::PublishReport{.version = 7};

@@ -6,8 +6,6 @@
 
 #include "aggregator/probe_server/accounts/sessions.h"
 #include "aggregator/probe_server/web/parameters.h"
-#include "common/http/certificate.h"
-#include "common/http/ip_address.h"
 
 namespace fieldcost::probe_server {
 
@@ -47,15 +45,6 @@ std::string SessionCookie(std::string_view id) {
 
 std::string NoSessionCookie() {
   return fmt::format("{}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0", kSessionCookie);
-}
-
-bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names) {
-  const bool v6 = untrusted_host.starts_with('[');
-  const std::string_view host = v6 ? untrusted_host.substr(1, untrusted_host.find(']') - 1)
-                                   : untrusted_host.substr(0, untrusted_host.find(':'));
-  if (const auto address = http::ParseIpAddress(host)) return address->is_v6() == v6;
-  if (v6) return false;
-  return http::EqualNames(host, "localhost") || http::IsCertifiedHost(host, names);
 }
 
 bool IsOwnAddress(std::string_view untrusted_address) {

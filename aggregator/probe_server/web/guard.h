@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/http/http_message.h"
 
@@ -28,12 +27,6 @@ bool IsOfOurPages(const http::Request& untrusted_request);
 // Set-Cookie for a session that begins and for one that has ended.
 std::string SessionCookie(std::string_view id);
 std::string NoSessionCookie();
-
-// Whether a request is addressed to this server: its Host (RFC 9110 §7.2) is an IP address,
-// localhost, or one of the names ("*.example.org" matches one more label). Any other name may
-// belong to a site that resolves it to this server, so that a browser would attribute our responses
-// to that site (DNS rebinding).
-bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names);
 
 // Whether a redirect may lead there: the address is on this server.
 bool IsOwnAddress(std::string_view untrusted_address);

@@ -12,6 +12,7 @@
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
+#include "common/http/own_host.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -229,7 +230,7 @@ void Site::Stop() {
 
 void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
   untrusted_request.peer_address = ClientAddress(untrusted_request, parts_.trusted_proxies);
-  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), parts_.hosts())) {
+  if (!http::IsOwnHost(http::Find(untrusted_request.headers, "Host"), parts_.hosts())) {
     respond(Guarded(
         ErrorFor(untrusted_request.target, Fail(ErrorCode::kPermissionDenied,
                                                 "the Host header does not name this server; its "

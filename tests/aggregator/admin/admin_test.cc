@@ -28,8 +28,8 @@ class AdminTest : public ::testing::Test {
   // Each operation records that it was called, and its arguments.
   Operations MakeOperations() {
     return {
-        .why_not_ready = [this] { return why_not_ready_; },
-        .metrics = [] { return std::string("a_metric 1\n"); },
+        .health = {.why_not_ready = [this] { return why_not_ready_; },
+                   .metrics = [] { return std::string("a_metric 1\n"); }},
         .publish = [this]() -> Result<publish::PublishReport> {
           called_ = "publish";
           return publish::PublishReport{.version = 7, .rows = 5, .withheld = 2};
@@ -122,14 +122,14 @@ TEST_F(AdminTest, AnInvitationIsMadeListedAndRemoved) {
 }
 
 TEST_F(AdminTest, EverybodyMayAskHowTheServiceIs) {
-  EXPECT_EQ(Get(kLivezPath).status, 200);
-  EXPECT_EQ(Get(kReadyzPath).status, 200);
+  EXPECT_EQ(Get(serve::kLivezPath).status, 200);
+  EXPECT_EQ(Get(serve::kReadyzPath).status, 200);
   why_not_ready_ = "draining";
-  EXPECT_EQ(Get(kLivezPath).status, 200);
-  const http::Response refusal = Get(kReadyzPath);
+  EXPECT_EQ(Get(serve::kLivezPath).status, 200);
+  const http::Response refusal = Get(serve::kReadyzPath);
   EXPECT_EQ(refusal.status, 503);
   EXPECT_EQ(refusal.body, "not ready: draining\n");
-  const http::Response metrics = Get(kMetricsPath);
+  const http::Response metrics = Get(serve::kMetricsPath);
   EXPECT_EQ(metrics.status, 200);
   EXPECT_EQ(metrics.body, "a_metric 1\n");
   EXPECT_THAT(std::string(http::Find(metrics.headers, "Content-Type")), HasSubstr("version=0.0.4"));
@@ -209,11 +209,11 @@ TEST_F(AdminTest, WithoutATokenNothingIsDone) {
 TEST_F(AdminTest, RefusesForeignHostNames) {
   for (const char* host : {"127.0.0.1:8444", "127.0.0.1", "localhost:8444", "LOCALHOST",
                            "[::1]:8444", "[::1]", "10.1.2.3:1"}) {
-    EXPECT_EQ(Begin({.target = kMetricsPath}, host).get().status, 200) << host;
+    EXPECT_EQ(Begin({.target = serve::kMetricsPath}, host).get().status, 200) << host;
   }
   for (const char* host : {"rebound.example:8444", "rebound.example", "localhost.rebound.example",
                            "127.0.0.1.rebound.example", "127.1", "[", "[]", ":8444", ""}) {
-    EXPECT_EQ(Begin({.target = kMetricsPath}, host).get().status, 403) << host;
+    EXPECT_EQ(Begin({.target = serve::kMetricsPath}, host).get().status, 403) << host;
     EXPECT_EQ(Begin(Post(kCheckpointPath), host).get().status, 403) << host;
   }
   EXPECT_EQ(called_, "");
@@ -223,7 +223,7 @@ TEST_F(AdminTest, RefusesInvalidRequests) {
   EXPECT_EQ(Get("/").status, 404);
   EXPECT_EQ(Get("/metrics?x").status, 404);
   EXPECT_EQ(Send(Post("/v1/batches")).status, 404);
-  EXPECT_EQ(Send(Post(kReadyzPath)).status, 405);
+  EXPECT_EQ(Send(Post(serve::kReadyzPath)).status, 405);
   EXPECT_EQ(Get(kPublishPath).status, 405);
   for (const char* body :
        {"", "{}", "[]", "{", R"({"directory":7})", R"({"directory":"relative"})", R"({"to":"/x"})",
@@ -240,7 +240,7 @@ TEST_F(AdminTest, ShutdownWaitsForPendingRequestsForALimitedTime) {
   std::future<http::Response> compacted = Begin(Post(kCompactPath));
   EXPECT_FALSE(admin_.Stop(std::chrono::milliseconds(0)));
   EXPECT_EQ(Send(Post(kCheckpointPath)).status, 503);
-  EXPECT_EQ(Get(kLivezPath).status, 200);
+  EXPECT_EQ(Get(serve::kLivezPath).status, 200);
   release.set_value();
   EXPECT_EQ(compacted.get().status, 200);
   EXPECT_TRUE(admin_.Stop(std::chrono::seconds(30)));

@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <sstream>
 
-#include "tests/support/process.h"
+#include "tests/support/promtool.h"
 
 namespace fieldcost::admin {
 namespace {
@@ -122,21 +121,15 @@ TEST_F(MetricsTest, OmitsStoreMetricsBeforeThereIsAStore) {
 }
 
 TEST_F(MetricsTest, PromtoolFindsNothingToSay) {
-  std::string promtool = FIELDCOST_SOURCE_DIR "/build/packages/prometheus/usr/bin/promtool";
-  if (!std::filesystem::exists(promtool)) promtool = "/usr/bin/promtool";
-  if (!std::filesystem::exists(promtool)) {
+  const std::string promtool = testing::FindPromtool(FIELDCOST_SOURCE_DIR);
+  if (promtool.empty()) {
     GTEST_SKIP() << "promtool is missing (tests/run.sh unpacks the package prometheus)";
   }
   for (const ServiceState& state : {state_, ServiceState{.version = "1"}}) {
-    const testing::ProcessResult checked = testing::RunProcess(
-        {.arguments = {promtool, "check", "metrics"}, .input = RenderMetrics(state)});
-    EXPECT_EQ(checked.exit_status, 0);
-    EXPECT_EQ(checked.output + checked.errors, "");
+    EXPECT_EQ(testing::CheckMetrics(promtool, RenderMetrics(state)), "");
   }
   // Shows that promtool really checks its input.
-  const testing::ProcessResult wrong = testing::RunProcess(
-      {.arguments = {promtool, "check", "metrics"}, .input = "fieldcost_rows_total 1\n"});
-  EXPECT_NE(wrong.output + wrong.errors, "");
+  EXPECT_NE(testing::CheckMetrics(promtool, "fieldcost_rows_total 1\n"), "");
 }
 
 }  // namespace

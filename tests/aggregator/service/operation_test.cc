@@ -9,6 +9,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/serve/health.h"
 #include "tests/aggregator/service/service_fixture.h"
 #include "tests/common/http/raw_connection.h"
 #include "tests/support/notify_socket.h"
@@ -76,12 +77,12 @@ class OperationTest : public ServiceTest {
 
 TEST_F(OperationTest, AdminListenerReportsHealth) {
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
-  EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
-  EXPECT_EQ(AskFor(admin::kReadyzPath).status, 200);
+  EXPECT_EQ(AskFor(serve::kLivezPath).status, 200);
+  EXPECT_EQ(AskFor(serve::kReadyzPath).status, 200);
   ASSERT_EQ(SendBatch(1).status, 200);
   ASSERT_EQ(SendBatch(1).status, 200);
   EXPECT_EQ(MustSend(SignedRequest(key_, 2, std::string("garbage"))).status, 400);
-  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  const std::string metrics = AskFor(serve::kMetricsPath).body;
   for (const char* line :
        {"fieldcost_ready 1\n", "fieldcost_ingest_accepted_batches_total 1\n",
         "fieldcost_ingest_replayed_batches_total 1\n", "fieldcost_ingest_accepted_rows_total 4\n",
@@ -100,7 +101,7 @@ TEST_F(OperationTest, AdminListenerReportsHealth) {
   EXPECT_EQ(Command(admin::kExpirePath).status, 400);
   EXPECT_EQ(Command(admin::kExpirePath, R"({"before":2900,"yes":true})").body,
             R"({"rows":0,"ledger_entries":0,"held_batches":0,"kept_batches":0})");
-  EXPECT_THAT(AskFor(admin::kMetricsPath).body, HasSubstr("fieldcost_publication_version 1\n"));
+  EXPECT_THAT(AskFor(serve::kMetricsPath).body, HasSubstr("fieldcost_publication_version 1\n"));
   Stop();
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "admin-address"));
 }
@@ -118,7 +119,7 @@ TEST_F(OperationTest, ReportsEverywhereThatRoomForNewAgentsRunsOut) {
     content.rows.back().api.symbol = "function_" + std::to_string(row);
   }
   int agents = 0;
-  for (; AskFor(admin::kReadyzPath).status == 200; ++agents) {
+  for (; AskFor(serve::kReadyzPath).status == 200; ++agents) {
     ASSERT_LT(agents, 30);
     const auto key = crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>('A' + agents)));
     const http::Response response = MustSend(SignedRequest(key, 1, content));
@@ -126,8 +127,8 @@ TEST_F(OperationTest, ReportsEverywhereThatRoomForNewAgentsRunsOut) {
   }
   EXPECT_GT(agents, 10);
   const std::string why = "the space for batches of new agents (ingest.held_mib) is nearly used up";
-  EXPECT_EQ(AskFor(admin::kReadyzPath).body, "not ready: " + why + "\n");
-  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  EXPECT_EQ(AskFor(serve::kReadyzPath).body, "not ready: " + why + "\n");
+  const std::string metrics = AskFor(serve::kMetricsPath).body;
   EXPECT_THAT(metrics, HasSubstr("fieldcost_ready 0\n"));
   EXPECT_THAT(metrics, HasSubstr("fieldcost_store_held_room_bytes 1048576\n"));
   EXPECT_THAT(metrics, HasSubstr("fieldcost_store_evicted_batches_total 0\n"));
@@ -169,7 +170,7 @@ TEST_F(OperationTest, ANewCertificateIsTakenByItselfAndABadOneIsNot) {
   EXPECT_EQ(refusal.status, 400) << refusal.body;
   ASSERT_TRUE(server_->WaitForLine("cannot use the new certificate; the old one stays in force"));
   EXPECT_TRUE(Connect(certificates_.ca).has_value());
-  EXPECT_THAT(AskFor(admin::kMetricsPath).body,
+  EXPECT_THAT(AskFor(serve::kMetricsPath).body,
               HasSubstr("fieldcost_certificate_reload_failures_total 2\n"));
 
   std::filesystem::copy_file(next.certificate, certificates_.certificate,
@@ -201,10 +202,10 @@ TEST_F(OperationTest, BeforeTheEndItIsNotReadyButStillAnswers) {
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   server_->Signal(SIGTERM);
   ASSERT_TRUE(server_->WaitForLine("draining"));
-  const http::Response refusal = AskFor(admin::kReadyzPath);
+  const http::Response refusal = AskFor(serve::kReadyzPath);
   EXPECT_EQ(refusal.status, 503);
   EXPECT_EQ(refusal.body, "not ready: draining\n");
-  EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
+  EXPECT_EQ(AskFor(serve::kLivezPath).status, 200);
   EXPECT_EQ(SendBatch(1).status, 200);
   EXPECT_EQ(Command(admin::kPublishPath).status, 503);
   Stop();  // the second signal stops it immediately
@@ -219,7 +220,7 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
   WriteConfig(config);
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   const auto space = std::filesystem::space(dir_.path());
-  const http::Response response = AskFor(admin::kReadyzPath);
+  const http::Response response = AskFor(serve::kReadyzPath);
   if (space.available >= std::uint64_t{1} << 40U) {
     EXPECT_EQ(response.status, 200);
     EXPECT_EQ(SendBatch(1).status, 200);
@@ -366,7 +367,7 @@ TEST_F(OperationTest, HoweverManyConnectTheStoreKeepsItsDescriptors) {
   ASSERT_EQ(SendBatch(1).status, 200);
   EXPECT_EQ(Command(admin::kCheckpointPath).status, 200);
   EXPECT_EQ(Command(admin::kPublishPath).status, 200);
-  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  const std::string metrics = AskFor(serve::kMetricsPath).body;
   const std::string name = "\nprocess_open_fds ";
   const std::size_t at = metrics.find(name) + name.size();
   EXPECT_LT(std::stod(metrics.substr(at)), 1200 - 512);
