@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/clean_text.h"
 #include "common/base/text.h"
-#include "common/probe/clean_text.h"
 #include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {

@@ -9,9 +9,9 @@
 #include "agent/probe_recorder/x86_64/probe_recorder_machine.h"
 #include "agent/unwind/elf_layout.h"
 #include "common/base/build_id.h"
+#include "common/base/clean_text.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/probe/clean_text.h"
 #include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/probe/clean_text.h"
+#include "common/base/clean_text.h"
 #include "common/probe/event_batch.h"
 #include "common/probe/probe_limits.h"
 

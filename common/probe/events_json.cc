@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "common/probe/clean_text.h"
+#include "common/base/clean_text.h"
 
 namespace fieldcost::probe {
 namespace {

@@ -12,7 +12,7 @@
 #include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/parameters.h"
 #include "common/base/check.h"
-#include "common/probe/clean_text.h"
+#include "common/base/clean_text.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -26,7 +26,7 @@ std::string_view TakeLine(std::string_view& bytes) {
 }
 
 void CheckValue(std::string_view value) {
-  FIELDCOST_CHECK(probe::IsText(value, value.size()));
+  FIELDCOST_CHECK(IsText(value, value.size()));
   const auto again = Parameters::Parse("a=" + EncodeLinkPart(value));
   FIELDCOST_CHECK(again.has_value() && again->Find("a") == value);
 }

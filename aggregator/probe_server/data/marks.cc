@@ -4,8 +4,8 @@
 
 #include "aggregator/probe_server/data/judged.h"
 #include "common/base/check.h"
+#include "common/base/clean_text.h"
 #include "common/base/clock.h"
-#include "common/probe/clean_text.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -47,7 +47,7 @@ Status MarkEvent(Data& data, const Actor& actor, const probe::EventKey& event, p
   if (!MayChange(actor, row)) {
     return Fail(ErrorCode::kPermissionDenied, "mark event {}: it is another user's", event.Text());
   }
-  const std::string reason = probe::CleanText(untrusted_reason, kMaxReasonBytes);
+  const std::string reason = CleanText(untrusted_reason, kMaxReasonBytes);
   FIELDCOST_TRY(data.events().SetMark(event, mark, reason));
   return Note(data, actor, NameOf(mark), event.Text(), reason, now);
 }

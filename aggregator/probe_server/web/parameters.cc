@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/clean_text.h"
 #include "common/base/text.h"
-#include "common/probe/clean_text.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -29,7 +29,7 @@ Result<std::string> Decode(std::string_view untrusted_text, Plus plus) {
       i += 2;
     }
   }
-  if (!probe::IsText(decoded, decoded.size())) {
+  if (!IsText(decoded, decoded.size())) {
     return Fail(ErrorCode::kInvalidArgument, "expected UTF-8 without control characters");
   }
   return decoded;

@@ -1,6 +1,6 @@
 // `fieldcost probe mark`: manually excludes or keeps an event.
+#include "common/base/clean_text.h"
 #include "common/base/text.h"
-#include "common/probe/clean_text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/probe/local_events.h"
 #include "tools/cli/probe/probe_json.h"
@@ -38,7 +38,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const JudgedEvent event, FindEvent(local, arguments.Text("event")));
   const probe::Mark mark = MarkOf(arguments.Text("mark"));
   FIELDCOST_TRY(local.store.SetMark(event.row.key(), mark,
-                                    probe::CleanText(arguments.Text("--reason"), kMaxReasonBytes)));
+                                    CleanText(arguments.Text("--reason"), kMaxReasonBytes)));
   FIELDCOST_ASSIGN(const probe::EventRow row, local.store.Row(event.row.key()));
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/clean_text.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
-#include "common/probe/clean_text.h"
 #include "common/probe/probe_limits.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/installed_parts.h"
@@ -17,7 +17,7 @@ namespace fieldcost::cli {
 namespace {
 
 Status CheckName(const std::string& untrusted_text, std::size_t max_bytes) {
-  if (!untrusted_text.empty() && probe::IsText(untrusted_text, max_bytes)) return {};
+  if (!untrusted_text.empty() && IsText(untrusted_text, max_bytes)) return {};
   return Fail(ErrorCode::kInvalidArgument, "expected 1 to {} bytes of text on one line", max_bytes);
 }
 

@@ -8,10 +8,10 @@
 #include <system_error>
 
 #include "agent/reach/reach.h"
+#include "common/base/clean_text.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/random.h"
-#include "common/probe/clean_text.h"
 #include "common/probe/probe_limits.h"
 #include "tools/cli/helper_program.h"
 #include "tools/cli/installed_parts.h"
@@ -30,8 +30,7 @@ constexpr int kInterrupted = 128 + SIGINT;
 std::string ProgramOf(const std::string& word) {
   std::error_code error;
   const fs::path path = fs::canonical(agent::FindProgram(word), error);
-  return error ? std::string()
-               : probe::CleanText(path.filename().string(), probe::kMaxProgramBytes);
+  return error ? std::string() : CleanText(path.filename().string(), probe::kMaxProgramBytes);
 }
 
 class Recorder {

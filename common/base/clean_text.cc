@@ -1,8 +1,8 @@
-#include "common/probe/clean_text.h"
+#include "common/base/clean_text.h"
 
 #include "common/base/text.h"
 
-namespace fieldcost::probe {
+namespace fieldcost {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
@@ -60,4 +60,4 @@ std::string CleanPath(std::string_view untrusted_path, std::size_t max_bytes) {
   return text.substr(begin);
 }
 
-}  // namespace fieldcost::probe
+}  // namespace fieldcost

@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace fieldcost::probe {
+namespace fieldcost {
 
-// Labels, tags and names: UTF-8 of bounded length, without control characters (U+0000 to U+001F,
-// U+007F to U+009F) and without characters that change the text direction. Pure functions.
+// Labels, tags, names and parameters of requests: UTF-8 of bounded length, without control
+// characters (U+0000 to U+001F, U+007F to U+009F) and without characters that change the text
+// direction. Pure functions.
 
 bool IsText(std::string_view untrusted_text, std::size_t max_bytes);
 
@@ -16,4 +17,4 @@ std::string CleanText(std::string_view untrusted_text, std::size_t max_bytes);
 // The same, but truncates at the beginning; for paths.
 std::string CleanPath(std::string_view untrusted_path, std::size_t max_bytes);
 
-}  // namespace fieldcost::probe
+}  // namespace fieldcost

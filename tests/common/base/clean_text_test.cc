@@ -1,11 +1,11 @@
-#include "common/probe/clean_text.h"
+#include "common/base/clean_text.h"
 
 #include <gtest/gtest.h>
 
-namespace fieldcost::probe {
+namespace fieldcost {
 namespace {
 
-TEST(ProbeTextTest, KeepsCleanText) {
+TEST(CleanTextTest, KeepsCleanText) {
   for (const std::string text : {"", "index_open", "größer – 漢字 🦀"}) {
     EXPECT_TRUE(IsText(text, 64)) << text;
     EXPECT_EQ(CleanText(text, 64), text);
@@ -13,7 +13,7 @@ TEST(ProbeTextTest, KeepsCleanText) {
   }
 }
 
-TEST(ProbeTextTest, ReplacesForbiddenCharacters) {
+TEST(CleanTextTest, ReplacesForbiddenCharacters) {
   EXPECT_EQ(CleanText("a\nb\x1b[c\xff", 64),
             "a\xef\xbf\xbd"
             "b\xef\xbf\xbd[c\xef\xbf\xbd");
@@ -25,7 +25,7 @@ TEST(ProbeTextTest, ReplacesForbiddenCharacters) {
             "31m");
 }
 
-TEST(ProbeTextTest, CutsLongTextBetweenCharacters) {
+TEST(CleanTextTest, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(CleanText("aä", 2), "a");
   EXPECT_EQ(CleanText("aä", 3), "aä");
   EXPECT_EQ(CleanPath("ä/b", 3), "/b");
@@ -34,4 +34,4 @@ TEST(ProbeTextTest, CutsLongTextBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace fieldcost::probe
+}  // namespace fieldcost
