@@ -10,9 +10,9 @@
 #include "aggregator/probe_server/web/filter.h"
 #include "aggregator/probe_server/web/forwarded.h"
 #include "aggregator/probe_server/web/guard.h"
-#include "aggregator/probe_server/web/parameters.h"
 #include "common/base/check.h"
 #include "common/base/clean_text.h"
+#include "common/http/request_target.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -27,11 +27,11 @@ std::string_view TakeLine(std::string_view& bytes) {
 
 void CheckValue(std::string_view value) {
   FIELDCOST_CHECK(IsText(value, value.size()));
-  const auto again = Parameters::Parse("a=" + EncodeLinkPart(value));
+  const auto again = http::Parameters::Parse("a=" + EncodeLinkPart(value));
   FIELDCOST_CHECK(again.has_value() && again->Find("a") == value);
 }
 
-void CheckParameters(const Parameters& parameters) {
+void CheckParameters(const http::Parameters& parameters) {
   for (const char* name : kNames) {
     for (const std::string_view value : parameters.All(name)) CheckValue(value);
   }
@@ -53,7 +53,7 @@ void CheckParameters(const Parameters& parameters) {
 }
 
 void CheckTarget(std::string_view untrusted_target) {
-  const auto target = ParseTarget(untrusted_target);
+  const auto target = http::ParseTarget(untrusted_target);
   if (IsOwnAddress(untrusted_target)) {
     FIELDCOST_CHECK(target.has_value() && untrusted_target.front() == '/');
     FIELDCOST_CHECK(untrusted_target.size() < 2 ||
@@ -90,6 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)TokenOf(request);
   CheckForwarded(cookies);
   FIELDCOST_CHECK(!IsOfOurPages(request) || !cookies.empty());
-  if (const auto form = Parameters::Parse(bytes)) CheckParameters(*form);
+  if (const auto form = http::Parameters::Parse(bytes)) CheckParameters(*form);
   return 0;
 }

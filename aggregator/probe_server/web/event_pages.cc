@@ -28,7 +28,7 @@ std::string NoticeOf(std::string_view done) {
 
 // The selected events, otherwise the newest of the label.
 Result<std::vector<probe::EventKey>> IdsToCompare(Visit& visit) {
-  const Parameters& query = visit.target.query;
+  const http::Parameters& query = visit.target.query;
   if (query.Find("label").empty() || !query.All("id").empty()) {
     return ParseIds(query.All("id"), probe::kMaxCompared);
   }
@@ -42,7 +42,7 @@ Result<std::vector<probe::EventKey>> IdsToCompare(Visit& visit) {
 }  // namespace
 
 Result<http::Response> ShowLabels(Visit& visit) {
-  const Parameters& query = visit.target.query;
+  const http::Parameters& query = visit.target.query;
   std::optional<probe::LabelCursor> after;
   if (const std::string_view before = query.Find("before"); !before.empty()) {
     const auto newest = ParseUint64(before);
@@ -86,7 +86,7 @@ Result<http::Response> ShowStep(Visit& visit) {
 }
 
 Result<http::Response> ShowComparison(Visit& visit) {
-  const Parameters& query = visit.target.query;
+  const http::Parameters& query = visit.target.query;
   FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, IdsToCompare(visit));
   CompareView view{.label = std::string(query.Find("label")),
                    .base_tag = std::string(query.Find("base")),

@@ -16,7 +16,7 @@ constexpr std::uint64_t kNsOfDay = 86'400'000'000'000;
 // User numbers start at 1.
 constexpr std::uint64_t kNobody = 0;
 
-Status ReadTimes(const Parameters& untrusted_query, AskedEvents& asked) {
+Status ReadTimes(const http::Parameters& untrusted_query, AskedEvents& asked) {
   if (!asked.text.from.empty()) {
     FIELDCOST_ASSIGN(asked.filter.from_ns, ParseDay("from", untrusted_query.Find("from")));
   }
@@ -82,7 +82,7 @@ Result<std::vector<probe::EventKey>> ParseIds(const std::vector<std::string_view
   return ids;
 }
 
-Result<AskedEvents> ParseFilter(const Parameters& untrusted_query, Data& data) {
+Result<AskedEvents> ParseFilter(const http::Parameters& untrusted_query, Data& data) {
   const auto text = [&](std::string_view name) { return std::string(untrusted_query.Find(name)); };
   AskedEvents asked{.text = {.label = text("label"),
                              .user = text("user"),

@@ -5,7 +5,7 @@
 
 #include "aggregator/probe_server/data/data.h"
 #include "aggregator/probe_server/pages/list_page.h"
-#include "aggregator/probe_server/web/parameters.h"
+#include "common/http/request_target.h"
 #include "common/probe/event_store.h"
 
 namespace fieldcost::probe_server {
@@ -23,7 +23,7 @@ struct AskedEvents {
 
 // Parses label, user, build, tag, program, from, to (UTC days, both inclusive), aside=show, cursor
 // and limit. kInvalidArgument names the invalid one; a nonexistent user has no events.
-Result<AskedEvents> ParseFilter(const Parameters& untrusted_query, Data& data);
+Result<AskedEvents> ParseFilter(const http::Parameters& untrusted_query, Data& data);
 
 // The ns at which the day "2026-11-23" begins; kInvalidArgument. Pure.
 Result<std::uint64_t> ParseDay(std::string_view name, std::string_view untrusted_day);

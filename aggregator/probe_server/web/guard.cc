@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "aggregator/probe_server/accounts/sessions.h"
-#include "aggregator/probe_server/web/parameters.h"
+#include "common/http/request_target.h"
 
 namespace fieldcost::probe_server {
 
 std::optional<std::string_view> SessionOf(const http::Request& untrusted_request) {
-  return FindCookie(http::Find(untrusted_request.headers, "Cookie"), kSessionCookie);
+  return http::FindCookie(http::Find(untrusted_request.headers, "Cookie"), kSessionCookie);
 }
 
 std::optional<std::string_view> TokenOf(const http::Request& untrusted_request) {
@@ -51,7 +51,7 @@ bool IsOwnAddress(std::string_view untrusted_address) {
   const bool plain = std::all_of(untrusted_address.begin(), untrusted_address.end(),
                                  [](char c) { return c > ' ' && c < 0x7f && c != '\\'; });
   return plain && untrusted_address.starts_with('/') && !untrusted_address.starts_with("//") &&
-         ParseTarget(untrusted_address).has_value();
+         http::ParseTarget(untrusted_address).has_value();
 }
 
 }  // namespace fieldcost::probe_server

@@ -5,17 +5,17 @@
 #include <string>
 #include <string_view>
 
-#include "aggregator/probe_server/web/parameters.h"
 #include "common/base/result.h"
+#include "common/http/request_target.h"
 
 namespace fieldcost::probe_server {
 
 // JSON request bodies. Include this only in sources that already include Boost.JSON. Pure.
 
-// kTooLarge: more than kMaxFormBytes; kInvalidArgument: the body is not a JSON object.
+// kTooLarge: more than http::kMaxFormBytes; kInvalidArgument: the body is not a JSON object.
 inline Result<boost::json::object> ObjectOf(const std::string& untrusted_body) {
-  if (untrusted_body.size() > kMaxFormBytes) {
-    return Fail(ErrorCode::kTooLarge, "the body has more than {} bytes", kMaxFormBytes);
+  if (untrusted_body.size() > http::kMaxFormBytes) {
+    return Fail(ErrorCode::kTooLarge, "the body has more than {} bytes", http::kMaxFormBytes);
   }
   boost::system::error_code failure;
   boost::json::value untrusted_value = boost::json::parse(untrusted_body, failure);

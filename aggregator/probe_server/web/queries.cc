@@ -121,8 +121,8 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
   return probe::Compare(base, changed, kLeastChange);
 }
 
-Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
-                                                               const Parameters& untrusted_query) {
+Result<std::optional<probe::ComparedSides>> CompareAskedGroups(
+    Data& data, const http::Parameters& untrusted_query) {
   const std::string label(untrusted_query.Find("label"));
   const auto text = [&](std::string_view name) { return std::string(untrusted_query.Find(name)); };
   const probe::EventFilter base{.build = text("base_build"), .tag = text("base_tag")};

@@ -54,8 +54,8 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
 // Compares two groups of a label's events, given by base_build, base_tag, new_build and new_tag in
 // addition to the parameters that ParseFilter() reads. nullopt: the query names no groups.
 // kNotFound if a group is empty; kInvalidArgument if they have nothing in common.
-Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
-                                                               const Parameters& untrusted_query);
+Result<std::optional<probe::ComparedSides>> CompareAskedGroups(
+    Data& data, const http::Parameters& untrusted_query);
 
 // The keys of the newest requested events that are not set aside, at most `limit`.
 Result<std::vector<probe::EventKey>> FindNewest(Data& data, AskedEvents asked, std::size_t limit);

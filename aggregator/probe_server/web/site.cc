@@ -88,7 +88,7 @@ http::Response ErrorFor(std::string_view target, const Error& error) {
 
 // The route, or the reason why there is none.
 std::pair<const Route*, http::Response> Find(const http::Request& untrusted_request,
-                                             const Target& target) {
+                                             const http::Target& target) {
   std::string allowed;
   for (const Route& route : kRoutes) {
     if (!Fits(route.path, target.path)) continue;
@@ -135,10 +135,10 @@ Status CheckForm(Visit& visit, const Route& route) {
   if (by_program) return {};
   if (!IsOfOurPages(visit.untrusted_request)) return forged;
   if (is_form) {
-    if (visit.untrusted_request.body.size() > kMaxFormBytes) {
-      return Fail(ErrorCode::kTooLarge, "the form has more than {} bytes", kMaxFormBytes);
+    if (visit.untrusted_request.body.size() > http::kMaxFormBytes) {
+      return Fail(ErrorCode::kTooLarge, "the form has more than {} bytes", http::kMaxFormBytes);
     }
-    FIELDCOST_ASSIGN(visit.form, Parameters::Parse(visit.untrusted_request.body));
+    FIELDCOST_ASSIGN(visit.form, http::Parameters::Parse(visit.untrusted_request.body));
   }
   if (!by_cookie || route.access == Access::kAnybody) return {};
   const std::string_view token =
@@ -186,7 +186,7 @@ Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
   return std::optional(std::move(response));
 }
 
-void Answer(const SiteParts& parts, const http::Request& untrusted_request, Target target,
+void Answer(const SiteParts& parts, const http::Request& untrusted_request, http::Target target,
             const Route& route, const http::Respond& respond) {
   try {
     Readers::Lease data = parts.readers.Take();
@@ -245,7 +245,7 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
     respond(Guarded(AssetAnswer("image/svg+xml", kIcon)));
     return;
   }
-  auto target = ParseTarget(untrusted_request.target);
+  auto target = http::ParseTarget(untrusted_request.target);
   if (!target) {
     respond(Guarded(ErrorFor(untrusted_request.target, target.error())));
     return;

@@ -15,9 +15,9 @@
 #include "aggregator/probe_server/data/marks.h"
 #include "aggregator/probe_server/data/readers.h"
 #include "aggregator/probe_server/web/forwarded.h"
-#include "aggregator/probe_server/web/parameters.h"
 #include "common/base/clock.h"
 #include "common/http/http_message.h"
+#include "common/http/request_target.h"
 
 namespace fieldcost::probe_server {
 
@@ -62,9 +62,9 @@ struct Viewer {
 struct Visit {
   const SiteParts& site;
   const http::Request& untrusted_request;
-  Target target;
-  Parameters form;  // of a page's POST
-  Data& data;       // for reading
+  http::Target target;
+  http::Parameters form;  // of a page's POST
+  Data& data;             // for reading
   std::optional<Viewer> viewer;
 
   Frame PageFrame(std::string title) const;

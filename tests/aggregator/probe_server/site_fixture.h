@@ -112,7 +112,7 @@ class SiteTest : public ::testing::Test {
   }
   static std::string SessionIn(const http::Response& response) {
     const std::string_view cookie = http::Find(response.headers, "Set-Cookie");
-    return std::string(FindCookie(cookie, kSessionCookie).value_or(""));
+    return std::string(http::FindCookie(cookie, kSessionCookie).value_or(""));
   }
 
   std::string AddDeviceOf(UserId user, const std::string& name = "laptop") {

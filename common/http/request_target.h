@@ -8,9 +8,9 @@
 
 #include "common/base/result.h"
 
-namespace fieldcost::probe_server {
+namespace fieldcost::http {
 
-// Text sent by a browser: URLs, forms, cookies. Pure.
+// The text in requests: targets with their query, forms, cookies. Pure.
 
 inline constexpr std::size_t kMaxParameters = 600;
 inline constexpr std::size_t kMaxFormBytes = 64 * 1024;
@@ -44,4 +44,4 @@ Result<Target> ParseTarget(std::string_view untrusted_target);
 std::optional<std::string_view> FindCookie(std::string_view untrusted_header,
                                            std::string_view name);
 
-}  // namespace fieldcost::probe_server
+}  // namespace fieldcost::http

@@ -1,12 +1,9 @@
-#include "aggregator/probe_server/web/parameters.h"
+#include "common/http/request_target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/web/guard.h"
-
-namespace fieldcost::probe_server {
+namespace fieldcost::http {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,7 +33,7 @@ TEST(ParametersTest, TheirNumberIsBounded) {
   EXPECT_FALSE(Parameters::Parse(text + "a=1").has_value());
 }
 
-TEST(ParametersTest, AnAddressIsSplitBeforeItIsDecoded) {
+TEST(RequestTargetTest, AnAddressIsSplitBeforeItIsDecoded) {
   const auto target = ParseTarget("/events/a%2Fb+c?x=1");
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->path, ElementsAre("events", "a/b+c"));
@@ -44,13 +41,6 @@ TEST(ParametersTest, AnAddressIsSplitBeforeItIsDecoded) {
   EXPECT_TRUE(ParseTarget("/")->path.empty());
   EXPECT_FALSE(ParseTarget("events").has_value());
   EXPECT_FALSE(ParseTarget("/a/b/c/d/e/f/g/h/i").has_value());
-}
-
-TEST(ParametersTest, ReadsBackEncodedLinkParts) {
-  std::string text;
-  for (char c = 0x20; c < 0x7f; ++c) text += c;
-  text += "äß€😀";
-  EXPECT_EQ(Parameters::Parse("a=" + EncodeLinkPart(text))->Find("a"), text);
 }
 
 TEST(ParametersTest, TheCookieOfThatNameIsFoundAndNoOther) {
@@ -61,11 +51,5 @@ TEST(ParametersTest, TheCookieOfThatNameIsFoundAndNoOther) {
   EXPECT_EQ(FindCookie(";;=;b", "b"), "");
 }
 
-TEST(GuardTest, OnlyTheBearerSchemeIsAToken) {
-  EXPECT_EQ(TokenOf({.headers = {{"authorization", "Bearer abc"}}}), "abc");
-  EXPECT_EQ(TokenOf({.headers = {{"Authorization", "Basic abc"}}}), std::nullopt);
-  EXPECT_EQ(TokenOf({}), std::nullopt);
-}
-
 }  // namespace
-}  // namespace fieldcost::probe_server
+}  // namespace fieldcost::http

@@ -1,11 +1,11 @@
-#include "aggregator/probe_server/web/parameters.h"
+#include "common/http/request_target.h"
 
 #include <algorithm>
 
 #include "common/base/clean_text.h"
 #include "common/base/text.h"
 
-namespace fieldcost::probe_server {
+namespace fieldcost::http {
 namespace {
 
 constexpr std::size_t kMaxPathParts = 8;
@@ -118,4 +118,4 @@ std::optional<std::string_view> FindCookie(std::string_view untrusted_header,
   return std::nullopt;
 }
 
-}  // namespace fieldcost::probe_server
+}  // namespace fieldcost::http
