@@ -8,9 +8,9 @@
 
 namespace fieldcost::publish {
 
-// Answers GET and HEAD for the published files (paths of common/wire/metadata.h), with ETag,
-// If-None-Match (304), one byte range (206, 416) and Cache-Control: immutable if the name is the
-// content's hash, otherwise to be revalidated each time. Only names of exactly the expected form
+// Answers GET and HEAD for the published files (paths of common/wire/metadata.h), as
+// common/http/conditional.h describes; Cache-Control: immutable if the name is the content's hash,
+// otherwise to be revalidated each time. Only names of exactly the expected form
 // reach the file system. Thread-safe; reads small files, does not block for long.
 class FileServer {
  public:

@@ -43,11 +43,6 @@ http::Response Redirect(std::string_view link) {
   return {.status = 303, .headers = {{"Location", std::string(link)}}, .body = ""};
 }
 
-http::Response AssetAnswer(std::string_view type, std::string_view text) {
-  return {.headers = {{"Content-Type", std::string(type)}, {"Cache-Control", "max-age=3600"}},
-          .body = std::string(text)};
-}
-
 http::Response Guarded(http::Response response) {
   for (const auto& [name, value] : kGuards) response.headers.emplace_back(name, value);
   if (http::Find(response.headers, "Cache-Control").empty()) {

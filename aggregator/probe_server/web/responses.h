@@ -14,9 +14,6 @@ http::Response HtmlAnswer(int status, std::string page);
 http::Response JsonAnswer(int status, std::string json);
 http::Response ErrorAnswer(const Error& error);
 http::Response Redirect(std::string_view link);
-// Style sheet and icon, which are the same for all users.
-http::Response AssetAnswer(std::string_view type, std::string_view text);
-
 // Adds the security headers; every response passes through here.
 http::Response Guarded(http::Response response);
 

@@ -11,7 +11,10 @@
 #include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/crypto/sha256.h"
+#include "common/http/conditional.h"
 #include "common/http/own_host.h"
 
 namespace fieldcost::probe_server {
@@ -74,6 +77,16 @@ bool Fits(std::string_view pattern, const std::vector<std::string>& path) {
     pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
   }
   return i == path.size();
+}
+
+// Style sheet and icon, which are the same for all users.
+http::Response AssetAnswer(const http::Request& untrusted_request, std::string_view type,
+                           std::string_view text) {
+  return http::ConditionalAnswer(untrusted_request,
+                                 {.bytes = std::string(text),
+                                  .etag = '"' + HexEncode(crypto::Sha256(text)) + '"',
+                                  .type = std::string(type),
+                                  .cache_control = "max-age=3600"});
 }
 
 http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {
@@ -238,11 +251,11 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
     return;
   }
   if (untrusted_request.target == "/style.css") {
-    respond(Guarded(AssetAnswer("text/css; charset=utf-8", kStyleSheet)));
+    respond(Guarded(AssetAnswer(untrusted_request, "text/css; charset=utf-8", kStyleSheet)));
     return;
   }
   if (untrusted_request.target == "/icon.svg") {
-    respond(Guarded(AssetAnswer("image/svg+xml", kIcon)));
+    respond(Guarded(AssetAnswer(untrusted_request, "image/svg+xml", kIcon)));
     return;
   }
   auto target = http::ParseTarget(untrusted_request.target);

@@ -20,6 +20,19 @@ TEST_F(LoginTest, WithoutASessionEveryPageLeadsToTheLoginAndBack) {
   }
 }
 
+TEST_F(LoginTest, AnAssetThatTheBrowserHasIsNotSentAgain) {
+  const auto get = [&](const std::string& known) {
+    return Send(
+        {.target = "/style.css", .headers = {{"Host", "localhost"}, {"If-None-Match", known}}});
+  };
+  const http::Response first = get("");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(http::Find(first.headers, "Cache-Control"), "max-age=3600");
+  const http::Response second = get(std::string(http::Find(first.headers, "ETag")));
+  EXPECT_EQ(second.status, 304);
+  EXPECT_EQ(second.body, "");
+}
+
 TEST_F(LoginTest, TheCookieIsForThisServerAndItsPagesOnly) {
   const http::Response response = TryLogIn("alice", kPassword);
   EXPECT_THAT(
