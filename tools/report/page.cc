@@ -6,46 +6,10 @@
 
 #include "common/draw/html.h"
 #include "common/draw/svg.h"
+#include "tools/report/page_assets.h"
 
 namespace fieldcost::report {
 namespace {
-
-// On paper, the font is as large as a table of eleven columns allows on A4.
-constexpr std::string_view kCss = R"css(
-:root{color-scheme:light dark;--ink:#1b1b1f;--paper:#fff;--soft:#55555f;--line:#d4d4dc;--panel:#f5f5f8;--link:#1a4fa3;--warn:#8a4b00}
-@media (prefers-color-scheme:dark){:root{--ink:#e8e8ee;--paper:#16161a;--soft:#ababb8;--line:#3a3a45;--panel:#202027;--link:#8ab4ff;--warn:#ffc27a}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:84rem;padding:1.5rem;font:1rem/1.5 system-ui,sans-serif;background:var(--paper);color:var(--ink)}
-h1{font-size:1.6rem;line-height:1.25;margin:0}h2{font-size:1.25rem;margin:2rem 0 .5rem}h3{font-size:1.05rem;margin:0}h4{margin:1rem 0 .25rem}
-h1,h2,h3,p,dd,caption,code{overflow-wrap:anywhere}
-p{margin:.4rem 0}.soft{color:var(--soft);font-size:.9rem}.lead{font-size:1.15rem;font-weight:600;margin:.8rem 0}.warn{color:var(--warn);border:2px solid;padding:.5rem 1rem;font-weight:700}a{color:var(--link)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:0}dt{color:var(--soft)}dd{margin:0}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--soft);font-size:.9rem;padding-bottom:.4rem}
-th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}
-.n{text-align:right}small{display:block;color:var(--soft);font-weight:400;white-space:normal;overflow-wrap:anywhere}
-.name{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}th[scope=row]{max-width:18rem}th[scope=row] small{max-width:18rem}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem;align-items:start}
-article{padding:1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--panel);min-width:0;margin-bottom:1rem}.cards article{margin:0}.picture div+div{margin-top:.25rem}
-svg,img{max-width:100%;height:auto}svg{vertical-align:top}rect{stroke:var(--soft);stroke-width:.5}.flame{overflow-x:auto}.flame svg{min-width:60rem;width:100%}.flame text{fill:#111;pointer-events:none}.flame .worse{stroke:var(--ink);stroke-width:2}th svg{display:block}summary{cursor:pointer;color:var(--link)}
-:focus-visible{outline:3px solid var(--link);outline-offset:2px}
-@media screen and (max-width:600px){
-body{padding:1rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.4rem}
-table,caption,thead,tbody,tr,th,td{display:block}thead th{display:none}thead th.picture{display:block;border:0}
-tr{border-bottom:2px solid var(--line);padding:.4rem 0}th,td{border:0;padding:.1rem 0;white-space:normal}th[scope=row],th[scope=row] small{max-width:100%}
-td[data-label]{display:flex;justify-content:space-between;gap:1rem;text-align:right;overflow-wrap:anywhere}td[data-label]::before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}td.picture{display:block;text-align:left}td.picture::before{display:none}td:empty{display:none}
-}
-@page{margin:1.5cm}
-@media print{
-:root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#444;--line:#999;--panel:#fff;--link:#000;--warn:#000}
-:root{font-size:8pt}body{max-width:none;padding:0}.scroll{overflow:visible}th,td{padding-right:.5rem}th{white-space:normal}th[scope=row],th[scope=row] small{max-width:11rem}.picture svg{max-width:8rem}
-thead{display:table-header-group}tr,article{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:1rem}
-.cards{grid-template-columns:1fr 1fr;gap:.5rem}article{padding:.5rem}
-rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-}
-)css";
-
-// SHA-256 of the above in base64: the only style that the page's policy permits.
-constexpr std::string_view kCssHash = "fiYY/t9wVw34wqpxpR/QLytEXAxy5bE/bSGkQcblvh0=";
 
 std::string_view ClassOf(ColumnKind kind) {
   if (kind == ColumnKind::kNumber) return " class=\"n\"";
@@ -113,14 +77,14 @@ std::string Head(std::string_view untrusted_title, std::string_view style_source
 }  // namespace
 
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures) {
-  return Head(untrusted_title, SourceOf(kCssHash),
-              pictures == Pictures::kBeside ? " img-src 'self' file:;" : "", kCss);
+  return Head(untrusted_title, SourceOf(kPageStyle.hash),
+              pictures == Pictures::kBeside ? " img-src 'self' file:;" : "", kPageStyle.text);
 }
 
 std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
                       std::span<const PageAsset> scripts) {
-  std::string style_sources = SourceOf(kCssHash);
-  std::string style_html(kCss);
+  std::string style_sources = SourceOf(kPageStyle.hash);
+  std::string style_html(kPageStyle.text);
   for (const PageAsset& style : styles) {
     style_sources += " " + SourceOf(style.hash);
     style_html += fmt::format("</style>\n<style>{}", style.text);
