@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "aggregator/probe_server/pages/page_numbers.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
 
@@ -25,7 +25,7 @@ Result<http::Response> ShowAccount(Visit& visit) {
   const std::string_view done = visit.target.query.Find("done");
   if (done == "password") frame.notice = "The password is changed.";
   if (done == "device") frame.notice = "The device is revoked.";
-  return HtmlAnswer(200, AccountPage(frame, lines));
+  return http::HtmlAnswer(200, AccountPage(frame, lines));
 }
 
 Result<http::Response> RevokeOwnDevice(Visit& visit) {
@@ -37,7 +37,7 @@ Result<http::Response> RevokeOwnDevice(Visit& visit) {
                                      fmt::format("device {}", *number)));
   });
   FIELDCOST_TRY(revoked);
-  return Redirect("/account?done=device");
+  return http::Redirect("/account?done=device");
 }
 
 }  // namespace fieldcost::probe_server

@@ -5,8 +5,8 @@
 #include "aggregator/probe_server/web/json_body.h"
 #include "aggregator/probe_server/web/parse_mark.h"
 #include "aggregator/probe_server/web/queries.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
 
@@ -19,7 +19,7 @@ Result<http::Response> ApiMark(Visit& visit) {
     return MarkEvent(data, visit.viewer->actor(), ids.front(), mark, reason,
                      visit.site.clock.Now());
   }));
-  return JsonAnswer(200, "{}");
+  return http::JsonAnswer(200, "{}");
 }
 
 Result<http::Response> ApiPurge(Visit& visit) {
@@ -40,7 +40,7 @@ Result<http::Response> ApiPurge(Visit& visit) {
                      PurgeEvents(data, visit.viewer->actor(), ids, visit.site.clock.Now()));
     return {};
   }));
-  return JsonAnswer(200, fmt::format(R"({{"removed": {}}})", removed));
+  return http::JsonAnswer(200, fmt::format(R"({{"removed": {}}})", removed));
 }
 
 }  // namespace fieldcost::probe_server

@@ -9,9 +9,9 @@
 #include "aggregator/probe_server/pages/history_page.h"
 #include "aggregator/probe_server/pages/list_page.h"
 #include "aggregator/probe_server/web/queries.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/base/text.h"
+#include "common/http/answers.h"
 #include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe_server {
@@ -52,7 +52,7 @@ Result<http::Response> ShowLabels(Visit& visit) {
   }
   FIELDCOST_ASSIGN(const probe::LabelPage page,
                    visit.data.events().Labels({}, after, kLabelsOfPage));
-  return HtmlAnswer(200, LabelsPage(visit.PageFrame("Labels"), page));
+  return http::HtmlAnswer(200, LabelsPage(visit.PageFrame("Labels"), page));
 }
 
 Result<http::Response> ShowEvents(Visit& visit) {
@@ -65,14 +65,14 @@ Result<http::Response> ShowEvents(Visit& visit) {
   if (found.next) list.older_cursor = CursorText(*found.next);
   Frame frame = visit.PageFrame(asked.text.label.empty() ? "Events" : "Events " + asked.text.label);
   frame.notice = NoticeOf(visit.target.query.Find("done"));
-  return HtmlAnswer(200, EventsPage(frame, list));
+  return http::HtmlAnswer(200, EventsPage(frame, list));
 }
 
 Result<http::Response> ShowEvent(Visit& visit) {
   FIELDCOST_ASSIGN(const EventView view, LoadEvent(visit.data, visit.Part(1)));
   Frame frame = visit.PageFrame("Event " + view.event.row.label);
   frame.notice = NoticeOf(visit.target.query.Find("done"));
-  return HtmlAnswer(200, EventPage(frame, view));
+  return http::HtmlAnswer(200, EventPage(frame, view));
 }
 
 Result<http::Response> ShowStep(Visit& visit) {
@@ -81,7 +81,7 @@ Result<http::Response> ShowStep(Visit& visit) {
   if (!hit || *hit >= view.event.hits.size()) {
     return Fail(ErrorCode::kNotFound, "the event has no such step");
   }
-  return HtmlAnswer(
+  return http::HtmlAnswer(
       200, StepPage(visit.PageFrame("Step " + view.event.hits[*hit].site.label), view, *hit));
 }
 
@@ -101,7 +101,7 @@ Result<http::Response> ShowComparison(Visit& visit) {
     view.comparison = CompareTags(view.events, view.base_tag, view.new_tag);
   }
   FIELDCOST_ASSIGN(view.groups, CompareAskedGroups(visit.data, query));
-  return HtmlAnswer(200, ComparePage(visit.PageFrame("Side by side"), view));
+  return http::HtmlAnswer(200, ComparePage(visit.PageFrame("Side by side"), view));
 }
 
 Result<http::Response> ShowHistory(Visit& visit) {
@@ -110,7 +110,8 @@ Result<http::Response> ShowHistory(Visit& visit) {
     return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
   }
   FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, asked));
-  return HtmlAnswer(200, HistoryPage(visit.PageFrame("History of " + asked.text.label), view));
+  return http::HtmlAnswer(200,
+                          HistoryPage(visit.PageFrame("History of " + asked.text.label), view));
 }
 
 }  // namespace fieldcost::probe_server

@@ -3,11 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "aggregator/probe_server/accounts/sessions.h"
+#include "common/http/answers.h"
 #include "common/http/request_target.h"
 
 namespace fieldcost::probe_server {
+namespace {
+
+constexpr http::SitePolicy kSitePolicy = {
+    .content_security_policy =
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri "
+        "'none'; frame-ancestors 'none'"};
+
+}  // namespace
 
 std::optional<std::string_view> SessionOf(const http::Request& untrusted_request) {
   return http::FindCookie(http::Find(untrusted_request.headers, "Cookie"), kSessionCookie);
@@ -45,6 +55,10 @@ std::string SessionCookie(std::string_view id) {
 
 std::string NoSessionCookie() {
   return fmt::format("{}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0", kSessionCookie);
+}
+
+http::Response Guarded(http::Response response) {
+  return http::Guarded(std::move(response), kSitePolicy);
 }
 
 bool IsOwnAddress(std::string_view untrusted_address) {

@@ -8,7 +8,8 @@
 
 namespace fieldcost::probe_server {
 
-// The credentials in a request, and whether it was sent by one of our pages. Pure.
+// The credentials in a request, whether it was sent by one of our pages, and the headers that
+// protect the response. Pure.
 
 inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
 inline constexpr char kFormTokenHeader[] = "X-Form-Token";
@@ -27,6 +28,9 @@ bool IsOfOurPages(const http::Request& untrusted_request);
 // Set-Cookie for a session that begins and for one that has ended.
 std::string SessionCookie(std::string_view id);
 std::string NoSessionCookie();
+
+// Adds the security headers of this site; every response passes through here.
+http::Response Guarded(http::Response response);
 
 // Whether a redirect may lead there: the address is on this server.
 bool IsOwnAddress(std::string_view untrusted_address);

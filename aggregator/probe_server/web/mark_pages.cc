@@ -3,8 +3,8 @@
 #include "aggregator/probe_server/pages/purge_page.h"
 #include "aggregator/probe_server/web/parse_mark.h"
 #include "aggregator/probe_server/web/queries.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
 
@@ -15,14 +15,15 @@ Result<http::Response> MarkByForm(Visit& visit) {
     return MarkEvent(data, visit.viewer->actor(), ids.front(), mark, visit.form.Find("reason"),
                      visit.site.clock.Now());
   }));
-  return Redirect(EventLink(ids.front()) + "?done=marked");
+  return http::Redirect(EventLink(ids.front()) + "?done=marked");
 }
 
 Result<http::Response> AskToPurge(Visit& visit) {
   const std::string label(visit.target.query.Find("label"));
   if (label.empty()) return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
   FIELDCOST_ASSIGN(const std::vector<EventLine> lines, FindSetAside(visit.data, label, kMaxPurged));
-  return HtmlAnswer(200, PurgePage(visit.PageFrame("Remove what is set aside"), label, lines));
+  return http::HtmlAnswer(200,
+                          PurgePage(visit.PageFrame("Remove what is set aside"), label, lines));
 }
 
 Result<http::Response> PurgeByForm(Visit& visit) {
@@ -33,7 +34,8 @@ Result<http::Response> PurgeByForm(Visit& visit) {
     return {};
   });
   FIELDCOST_TRY(purged);
-  return Redirect(LinkTo("/events", {{"label", visit.form.Find("label")}, {"done", "purged"}}));
+  return http::Redirect(
+      LinkTo("/events", {{"label", visit.form.Find("label")}, {"done", "purged"}}));
 }
 
 }  // namespace fieldcost::probe_server

@@ -8,14 +8,15 @@
 #include "aggregator/probe_server/pages/links.h"
 #include "aggregator/probe_server/pages/style_sheet.h"
 #include "aggregator/probe_server/web/guard.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/crypto/sha256.h"
+#include "common/http/answers.h"
 #include "common/http/conditional.h"
 #include "common/http/own_host.h"
+#include "common/http/routes.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -28,7 +29,7 @@ enum class Pool { kCommon, kPasswords };
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // "*" matches any single part
+  std::string_view path;
   Access access;
   VisitHandler handler;              // null: Ingest()
   std::string_view parameters = {};  // of the query, separated by blanks; others are refused
@@ -68,17 +69,6 @@ constexpr std::array kRoutes = std::to_array<Route>({
 
 bool IsApi(std::string_view target) { return target.starts_with("/v1/"); }
 
-bool Fits(std::string_view pattern, const std::vector<std::string>& path) {
-  pattern.remove_prefix(1);
-  std::size_t i = 0;
-  for (; !pattern.empty(); ++i) {
-    const std::string_view part = pattern.substr(0, pattern.find('/'));
-    if (i == path.size() || (part != "*" && part != path[i])) return false;
-    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
-  }
-  return i == path.size();
-}
-
 // Style sheet and icon, which are the same for all users.
 http::Response AssetAnswer(const http::Request& untrusted_request, std::string_view type,
                            std::string_view text) {
@@ -90,29 +80,14 @@ http::Response AssetAnswer(const http::Request& untrusted_request, std::string_v
 }
 
 http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {
-  http::Response response = HtmlAnswer(HttpStatus(error.code), MessagePage(frame, error.message));
+  http::Response response =
+      http::HtmlAnswer(HttpStatus(error.code), MessagePage(frame, error.message));
   if (response.status == 503) response.headers.emplace_back("Retry-After", "5");
   return response;
 }
 
 http::Response ErrorFor(std::string_view target, const Error& error) {
-  return IsApi(target) ? ErrorAnswer(error) : ErrorPage(error);
-}
-
-// The route, or the reason why there is none.
-std::pair<const Route*, http::Response> Find(const http::Request& untrusted_request,
-                                             const http::Target& target) {
-  std::string allowed;
-  for (const Route& route : kRoutes) {
-    if (!Fits(route.path, target.path)) continue;
-    if (route.method == untrusted_request.method) return {&route, {}};
-    allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
-  }
-  if (allowed.empty()) {
-    return {nullptr,
-            ErrorFor(untrusted_request.target, Fail(ErrorCode::kNotFound, "unknown address"))};
-  }
-  return {nullptr, http::WrongMethod(allowed)};
+  return IsApi(target) ? http::ErrorAnswer(error) : ErrorPage(error);
 }
 
 Status Identify(Visit& visit) {
@@ -163,10 +138,10 @@ Status CheckForm(Visit& visit, const Route& route) {
 http::Response Refusal(const Visit& visit, const Route& route) {
   if (route.access == Access::kSession) {
     const bool may_return = visit.untrusted_request.method == "GET";
-    return Redirect(
+    return http::Redirect(
         LinkTo("/login", {{"next", may_return ? visit.untrusted_request.target : "/"}}));
   }
-  http::Response response = ErrorAnswer(
+  http::Response response = http::ErrorAnswer(
       Fail(ErrorCode::kUnauthenticated,
            "a valid token is needed; this request has none, or one that is wrong or revoked"));
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -215,7 +190,7 @@ void Answer(const SiteParts& parts, const http::Request& untrusted_request, http
                       (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
     }
     if (!response && IsApi(route.path)) {
-      respond(Guarded(ErrorAnswer(response.error())));
+      respond(Guarded(http::ErrorAnswer(response.error())));
     } else if (!response) {
       respond(Guarded(ErrorPage(response.error(), visit.PageFrame("This did not work"))));
     } else if (*response) {
@@ -263,9 +238,13 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
     respond(Guarded(ErrorFor(untrusted_request.target, target.error())));
     return;
   }
-  auto [route, refusal] = Find(untrusted_request, *target);
+  const auto [route, allowed] =
+      http::FindRoute<Route>(kRoutes, untrusted_request.method, target->path);
   if (route == nullptr) {
-    respond(Guarded(std::move(refusal)));
+    respond(Guarded(allowed.empty()
+                        ? ErrorFor(untrusted_request.target,
+                                   Fail(ErrorCode::kNotFound, "there is nothing at this address"))
+                        : http::WrongMethod(allowed)));
     return;
   }
   WorkerPool& pool = route->pool == Pool::kPasswords ? password_workers_ : workers_;

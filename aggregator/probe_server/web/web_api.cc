@@ -3,8 +3,8 @@
 
 #include "aggregator/probe_server/web/api_json.h"
 #include "aggregator/probe_server/web/queries.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/http/answers.h"
 #include "common/probe/event_export.h"
 #include "common/probe/probe_limits.h"
 
@@ -28,24 +28,24 @@ Result<std::vector<probe::EventKey>> IdsOf(const Visit& visit) {
 Result<http::Response> ApiEvents(Visit& visit) {
   FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(visit.target.query, visit.data));
   FIELDCOST_ASSIGN(const FoundEvents found, FindEvents(visit.data, asked));
-  return JsonAnswer(200, EventsJson(found));
+  return http::JsonAnswer(200, EventsJson(found));
 }
 
 Result<http::Response> ApiEvent(Visit& visit) {
   FIELDCOST_ASSIGN(const EventView view, LoadEvent(visit.data, visit.Part(2)));
-  return JsonAnswer(200, EventJson(view));
+  return http::JsonAnswer(200, EventJson(view));
 }
 
 Result<http::Response> ApiCompare(Visit& visit) {
   FIELDCOST_ASSIGN(const auto groups, CompareAskedGroups(visit.data, visit.target.query));
-  if (groups) return JsonAnswer(200, GroupsJson(*groups));
+  if (groups) return http::JsonAnswer(200, GroupsJson(*groups));
   FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, IdsOf(visit));
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events, LoadEvents(visit.data, ids));
   const std::string base(visit.target.query.Find("base"));
   const std::string changed(visit.target.query.Find("new"));
   std::optional<probe::Comparison> comparison;
   if (!base.empty() && !changed.empty()) comparison = CompareTags(events, base, changed);
-  return JsonAnswer(200, ComparisonJson(events, comparison));
+  return http::JsonAnswer(200, ComparisonJson(events, comparison));
 }
 
 Result<http::Response> ApiHistory(Visit& visit) {
@@ -54,7 +54,7 @@ Result<http::Response> ApiHistory(Visit& visit) {
     return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
   }
   FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, asked));
-  return JsonAnswer(200, HistoryJson(view));
+  return http::JsonAnswer(200, HistoryJson(view));
 }
 
 Result<http::Response> ApiExport(Visit& visit) {
@@ -70,8 +70,8 @@ Result<http::Response> ApiExport(Visit& visit) {
   for (const probe::EventKey& id : ids) exported += (exported.empty() ? "" : ",") + id.Text();
   FIELDCOST_TRY(visit.site.writer.Run(
       [&](Data& data) { return Audit(data, visit.Audited("export", account, exported)); }));
-  http::Response response =
-      JsonAnswer(200, format == "otlp" ? probe::ToOtlpJson(events) : probe::ToChromeJson(events));
+  http::Response response = http::JsonAnswer(
+      200, format == "otlp" ? probe::ToOtlpJson(events) : probe::ToChromeJson(events));
   response.headers.emplace_back("Content-Disposition", "attachment; filename=\"events.json\"");
   return response;
 }

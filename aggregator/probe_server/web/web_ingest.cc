@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/crypto/sha256.h"
+#include "common/http/answers.h"
 #include "common/probe/event_batch.h"
 
 namespace fieldcost::probe_server {
@@ -49,12 +49,12 @@ http::Response AnswerTo(const Acceptance& work, const Status& status, SiteCounte
   if (!status) {
     ++counters.refused_batches;
     return status.error().code == ErrorCode::kTooLarge ? NoRoom(status.error().message)
-                                                       : ErrorAnswer(status.error());
+                                                       : http::ErrorAnswer(status.error());
   }
   ++(work.is_duplicate ? counters.duplicates : counters.batches);
   if (!work.is_duplicate) counters.points += work.arrival.batch.hits.size();
-  return JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
-                                     work.arrival.batch.sequence, work.is_duplicate));
+  return http::JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
+                                           work.arrival.batch.sequence, work.is_duplicate));
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void Ingest(const Visit& visit, const http::Respond& respond) {
   }
   auto read = ReadArrival(visit);
   if (!read) {
-    Refuse(visit, respond, ErrorAnswer(read.error()));
+    Refuse(visit, respond, http::ErrorAnswer(read.error()));
     return;
   }
   auto work = std::make_shared<Acceptance>(Acceptance{.arrival = std::move(*read)});
@@ -82,9 +82,9 @@ void Ingest(const Visit& visit, const http::Respond& respond) {
       });
   if (taken) return;
   ++site.counters.overloads;
-  Refuse(
-      visit, respond,
-      ErrorAnswer(Fail(ErrorCode::kUnavailable, "too many writes are waiting; try again later")));
+  Refuse(visit, respond,
+         http::ErrorAnswer(
+             Fail(ErrorCode::kUnavailable, "too many writes are waiting; try again later")));
 }
 
 }  // namespace fieldcost::probe_server

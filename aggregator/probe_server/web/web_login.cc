@@ -7,8 +7,8 @@
 #include "aggregator/probe_server/pages/account_page.h"
 #include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/json_body.h"
-#include "aggregator/probe_server/web/responses.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -78,9 +78,10 @@ http::Response WithWait(http::Response refusal, std::chrono::seconds wait) {
 http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, const Error& error,
                             std::chrono::seconds wait) {
   Frame frame{.title = "Log in", .notice = error.message, .is_error = true};
-  return WithWait(HtmlAnswer(StatusOf(error, wait),
-                             LoginPage(frame, credentials.untrusted_user, visit.form.Find("next"))),
-                  wait);
+  return WithWait(
+      http::HtmlAnswer(StatusOf(error, wait),
+                       LoginPage(frame, credentials.untrusted_user, visit.form.Find("next"))),
+      wait);
 }
 
 // Begins a session of the user, replacing any session of the browser.
@@ -98,7 +99,7 @@ Result<std::string> Renew(const Visit& visit, const User& user, const std::strin
 }
 
 http::Response SendTo(std::string_view link, const std::string& cookie) {
-  http::Response response = Redirect(link);
+  http::Response response = http::Redirect(link);
   response.headers.emplace_back("Set-Cookie", cookie);
   return response;
 }
@@ -127,8 +128,8 @@ Result<Enrolment> ReadEnrolment(const std::string& untrusted_body) {
 }  // namespace
 
 Result<http::Response> ShowLogin(Visit& visit) {
-  if (visit.viewer && !visit.viewer->session.empty()) return Redirect("/");
-  return HtmlAnswer(200, LoginPage({.title = "Log in"}, "", visit.target.query.Find("next")));
+  if (visit.viewer && !visit.viewer->session.empty()) return http::Redirect("/");
+  return http::HtmlAnswer(200, LoginPage({.title = "Log in"}, "", visit.target.query.Find("next")));
 }
 
 Result<http::Response> LogIn(Visit& visit) {
@@ -156,8 +157,8 @@ Result<http::Response> ChangePassword(Visit& visit) {
       Check(visit, {visit.viewer->name, std::string(visit.form.Find("password")), true},
             "password change", wait);
   if (!user) {
-    return HtmlAnswer(StatusOf(user.error(), wait),
-                      MessagePage(visit.PageFrame("Password"), user.error().message));
+    return http::HtmlAnswer(StatusOf(user.error(), wait),
+                            MessagePage(visit.PageFrame("Password"), user.error().message));
   }
   FIELDCOST_ASSIGN(const std::string hash, HashPassword(wanted));
   const bool keeps_devices = visit.form.Find("keep_devices") == "yes";
@@ -188,8 +189,8 @@ Result<http::Response> EnrolDevice(Visit& visit) {
                                      fmt::format("device {} {}", made.id.value(),
                                                  enrolment.untrusted_device)));
   }));
-  return JsonAnswer(200,
-                    fmt::format(R"({{"token": "{}", "device": {}}})", made.token, made.id.value()));
+  return http::JsonAnswer(
+      200, fmt::format(R"({{"token": "{}", "device": {}}})", made.token, made.id.value()));
 }
 
 }  // namespace fieldcost::probe_server

@@ -8,7 +8,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-TEST(LinkTest, WhatALinkEncodesIsReadBack) {
+TEST(LinkTest, ReadsBackEncodedLinkParts) {
   std::string text;
   for (char c = 0x20; c < 0x7f; ++c) text += c;
   text += "äß€😀";
