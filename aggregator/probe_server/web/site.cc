@@ -243,7 +243,7 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
   if (route == nullptr) {
     respond(Guarded(allowed.empty()
                         ? ErrorFor(untrusted_request.target,
-                                   Fail(ErrorCode::kNotFound, "there is nothing at this address"))
+                                   Fail(ErrorCode::kNotFound, "unknown address"))
                         : http::WrongMethod(allowed)));
     return;
   }
