@@ -32,13 +32,13 @@ namespace fieldcost::store {
 //
 // Invariants, outside a checkpoint:
 //   - the stored rows and their totals contain exactly the records up to `applied_`;
-//   - the recent rows contain exactly those from `applied_` to `last_number_`, except for records
+//   - the recent rows contain exactly those above `applied_`, up to `last_number_`, except those
 //     of commits in progress (inside the gate);
 //   - the inbox is empty below `inbox_begin_`.
 // While a checkpoint is in progress, the frozen rows contain the records up to the number that it
 // will apply. After a failure, none of this is known, and nothing is written.
 //
-// Thread-safe. Every write that fails is recorded in the WriteFailure.
+// Thread-safe. A write of a commit or checkpoint that fails is recorded in the WriteFailure.
 class StoredSums {
  public:
   // The arguments must outlive this object.
