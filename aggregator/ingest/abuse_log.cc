@@ -44,7 +44,7 @@ void AbuseLog::BeginHour(WallTime now) {
 }
 
 void AbuseLog::Note(Abuse abuse, std::string_view agent_id, WallTime now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   BeginHour(now);
   const std::string name = names_.NameOf(agent_id, now);
   const auto place = seen_.find({abuse, name});
@@ -57,7 +57,7 @@ void AbuseLog::Note(Abuse abuse, std::string_view agent_id, WallTime now) {
 }
 
 AbuseNames::Reader AbuseLog::NamesAt(WallTime now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return names_.ReaderAt(now);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "aggregator/ingest/abuse_names.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 
 namespace fieldcost::ingest {
 
@@ -44,13 +44,13 @@ class AbuseLog {
 
  private:
   // Starts a new hour. Logs how many events the last hour dropped.
-  void BeginHour(WallTime now);
+  void BeginHour(WallTime now) FIELDCOST_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  AbuseNames names_;
-  std::int64_t hour_ = 0;
-  std::set<std::pair<Abuse, std::string>> seen_;  // in this hour
-  std::uint64_t dropped_ = 0;
+  Mutex mutex_;
+  AbuseNames names_ FIELDCOST_GUARDED_BY(mutex_);
+  std::int64_t hour_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  std::set<std::pair<Abuse, std::string>> seen_ FIELDCOST_GUARDED_BY(mutex_);  // in this hour
+  std::uint64_t dropped_ FIELDCOST_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fieldcost::ingest

@@ -16,7 +16,7 @@ bool AddressShare::HasRoom(std::string_view address, WallTime now) const {
   if (bytes_per_day_ == 0) return true;
   const auto network = http::NetworkOf(address);
   if (!network) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto place = taken_.find(*network);
   return place == taken_.end() || LeftOf(place->second, now) < static_cast<double>(bytes_per_day_);
 }
@@ -25,7 +25,7 @@ void AddressShare::Take(std::string_view address, std::uint64_t bytes, WallTime 
   if (bytes_per_day_ == 0) return;
   const auto network = http::NetworkOf(address);
   if (!network) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (taken_.size() >= kMaxCountedAddresses && !taken_.contains(*network)) {
     std::erase_if(taken_, [&](const auto& entry) { return LeftOf(entry.second, now) <= 0; });
     if (taken_.size() >= kMaxCountedAddresses) return;

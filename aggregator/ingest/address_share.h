@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/http/address_limits.h"
 
 namespace fieldcost::ingest {
@@ -33,8 +33,9 @@ class AddressShare {
   double LeftOf(const Taken& taken, WallTime now) const;
 
   const std::uint64_t bytes_per_day_;
-  mutable std::mutex mutex_;
-  std::map<http::ClientNetwork, Taken> taken_;  // ordered, so that no keys collide
+  mutable Mutex mutex_;
+  // Ordered, so that no keys collide.
+  std::map<http::ClientNetwork, Taken> taken_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fieldcost::ingest

@@ -1,6 +1,5 @@
 #include "aggregator/ingest/admission.h"
 
-#include <mutex>
 #include <utility>
 
 namespace fieldcost::ingest {
@@ -13,28 +12,32 @@ Result<Admission> Admission::Load(EnrolmentMode mode,
   admission.token_files_ = token_files;
   FIELDCOST_TRY(admission.ReloadTokens());
   FIELDCOST_ASSIGN(const std::vector<std::string> revoked, store.RevokedAgents());
-  admission.lists_->revoked.insert(revoked.begin(), revoked.end());
+  {
+    Lists& lists = *admission.lists_;
+    const WriterLock lock(lists.mutex);
+    lists.revoked.insert(revoked.begin(), revoked.end());
+  }
   return admission;
 }
 
 bool Admission::IsRevoked(const std::string& agent_id) const {
-  const std::shared_lock lock(lists_->mutex);
+  const ReaderLock lock(lists_->mutex);
   return lists_->revoked.contains(agent_id);
 }
 
 void Admission::Revoke(const std::string& agent_id) {
-  const std::unique_lock lock(lists_->mutex);
+  const WriterLock lock(lists_->mutex);
   lists_->revoked.insert(agent_id);
 }
 
 bool Admission::IsToken(std::string_view untrusted_token) const {
-  const std::shared_lock lock(lists_->mutex);
+  const ReaderLock lock(lists_->mutex);
   return lists_->tokens.Contains(untrusted_token);
 }
 
 Status Admission::ReloadTokens() {
   FIELDCOST_ASSIGN(TokenSet tokens, TokenSet::Load(token_files_));
-  const std::unique_lock lock(lists_->mutex);
+  const WriterLock lock(lists_->mutex);
   lists_->tokens = std::move(tokens);
   return {};
 }

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "aggregator/ingest/token_file.h"
 #include "aggregator/store/store.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace fieldcost::ingest {
@@ -38,9 +38,9 @@ class Admission {
 
  private:
   struct Lists {
-    std::shared_mutex mutex;
-    TokenSet tokens;
-    std::set<std::string> revoked;
+    SharedMutex mutex;
+    TokenSet tokens FIELDCOST_GUARDED_BY(mutex);
+    std::set<std::string> revoked FIELDCOST_GUARDED_BY(mutex);
   };
 
   EnrolmentMode mode_ = EnrolmentMode::kOpen;

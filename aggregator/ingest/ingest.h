@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@
 #include "aggregator/ingest/service_names.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
@@ -120,7 +120,7 @@ class Ingest {
   // nullopt if the agent's batches are accepted; otherwise the refusal.
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);
-  std::mutex& LockOf(std::string_view agent_id) {
+  Mutex& LockOf(std::string_view agent_id) {
     return agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes];
   }
   http::Response RefuseRevoked(const std::string& agent_id);
@@ -163,7 +163,7 @@ class Ingest {
   std::atomic<bool> disk_is_full_{false};  // according to the last batch
   AddressShare held_share_;
   AbuseLog abuse_log_;
-  std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time
+  std::array<Mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time
 };
 
 }  // namespace fieldcost::ingest

@@ -170,7 +170,7 @@ std::optional<http::Response> Ingest::CheckOneEpoch(wire::Epoch epoch,
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                                 const http::Request& request, Workspace& workspace) {
   // The agent's contributions must not change between the check and the acceptance.
-  const std::lock_guard agent_lock(LockOf(agent_id));
+  const MutexLock agent_lock(LockOf(agent_id));
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (auto refusal = CheckOneEpoch(batch.epoch, agent_id)) return *refusal;
   if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();

@@ -15,7 +15,7 @@ Result<RevocationReport> Ingest::Revoke(const RevocationRequest& untrusted_reque
     // Also takes effect immediately for requests in progress, so that no batch of the agent is
     // added after the store has dropped and withdrawn its batches.
     admission_.Revoke(agent_id);
-    const std::lock_guard agent_lock(LockOf(agent_id));
+    const MutexLock agent_lock(LockOf(agent_id));
   }
   return RevokeAgent(store_, agent_id, untrusted_request, threshold, progress);
 }

@@ -9,7 +9,7 @@ std::optional<std::chrono::seconds> AgentRate::Take(std::string_view agent_id, W
   using std::chrono::hours;
   if (per_hour_ == 0) return std::nullopt;
   const auto hour = std::chrono::floor<hours>(now);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (hour.time_since_epoch().count() != hour_) {
     hour_ = hour.time_since_epoch().count();
     counts_.clear();

@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 
 namespace fieldcost::ingest {
 
@@ -26,9 +26,9 @@ class AgentRate {
 
  private:
   const unsigned per_hour_;
-  std::mutex mutex_;
-  std::int64_t hour_ = 0;
-  std::unordered_map<std::string, unsigned> counts_;
+  Mutex mutex_;
+  std::int64_t hour_ FIELDCOST_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<std::string, unsigned> counts_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fieldcost::ingest

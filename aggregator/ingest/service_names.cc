@@ -1,7 +1,6 @@
 #include "aggregator/ingest/service_names.h"
 
 #include <algorithm>
-#include <mutex>
 
 namespace fieldcost::ingest {
 namespace {
@@ -16,24 +15,24 @@ bool Matches(std::string_view pattern, std::string_view name) {
 }  // namespace
 
 void ServiceNames::Set(std::vector<std::string> names) {
-  const std::lock_guard lock(mutex_);
+  const WriterLock lock(mutex_);
   names_ = std::move(names);
 }
 
 bool ServiceNames::Has(std::string_view untrusted_name) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return std::any_of(names_.begin(), names_.end(), [untrusted_name](const std::string& name) {
     return Matches(name, untrusted_name);
   });
 }
 
 void ServiceRoots::Add(const std::vector<std::string>& fingerprints) {
-  const std::lock_guard lock(mutex_);
+  const WriterLock lock(mutex_);
   fingerprints_.insert(fingerprints.begin(), fingerprints.end());
 }
 
 bool ServiceRoots::Has(std::string_view untrusted_fingerprint) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return fingerprints_.contains(untrusted_fingerprint);
 }
 

@@ -2,10 +2,11 @@
 
 #include <functional>
 #include <set>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/base/mutex.h"
 
 namespace fieldcost::ingest {
 
@@ -20,8 +21,8 @@ class ServiceNames {
   bool Has(std::string_view untrusted_name) const;
 
  private:
-  mutable std::shared_mutex mutex_;
-  std::vector<std::string> names_;
+  mutable SharedMutex mutex_;
+  std::vector<std::string> names_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 // The fingerprints of the roots that agents of this service may have pinned
@@ -37,8 +38,8 @@ class ServiceRoots {
   bool Has(std::string_view untrusted_fingerprint) const;
 
  private:
-  mutable std::shared_mutex mutex_;
-  std::set<std::string, std::less<>> fingerprints_;
+  mutable SharedMutex mutex_;
+  std::set<std::string, std::less<>> fingerprints_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fieldcost::ingest

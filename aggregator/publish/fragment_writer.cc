@@ -17,7 +17,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -27,6 +26,7 @@
 #include "aggregator/publish/spill.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
+#include "common/base/mutex.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/shm/mix.h"
@@ -72,7 +72,7 @@ std::thread StartIdleThread(const Work& work) {
 // first failure ends it and is returned.
 Status InParallel(std::size_t count,
                   const std::function<Status(std::size_t index, std::size_t worker)>& work) {
-  std::mutex mutex;
+  Mutex mutex;  // of `failure`
   std::atomic<std::size_t> next{0};
   Status failure;
   const auto run = [&](std::size_t worker) {
@@ -80,7 +80,7 @@ Status InParallel(std::size_t count,
       Status status = work(index, worker);
       if (status) continue;
       next = count;
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       failure = std::move(status);
       return;
     }
@@ -268,8 +268,8 @@ class FragmentWriter {
   std::vector<Part> parts_;                          // ascending
   std::array<std::vector<stats::StatRow>, 2> rows_;  // the fragment of each worker
   WrittenFragments written_;
-  std::mutex mutex_;
-  std::vector<Path> unnamed_;  // written under temporary names; guarded by mutex_
+  Mutex mutex_;
+  std::vector<Path> unnamed_ FIELDCOST_GUARDED_BY(mutex_);  // written under temporary names
 };
 
 // Reads the store with one thread per part: this one and a helper.
@@ -355,7 +355,7 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   reference = {.sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = raw.count};
   const std::string hex = HexEncode(reference.sha256);
   if (raw.count != all) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     written_.crowded_out += all - raw.count;
     for (stats::RowKey& key : sample) {
       if (written_.crowding.size() < kMaxCrowdingSample) {
@@ -372,7 +372,7 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   Path unnamed = path;
   unnamed += fmt::format(".{}", index);
   FIELDCOST_TRY(WriteUnsynced(unnamed, bytes));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   unnamed_.push_back(std::move(unnamed));
   return {};
 }
@@ -382,6 +382,7 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
 // trusted. (syncfs() would also write the temporary files and the store's, while batches wait for
 // their own syncs.)
 Status FragmentWriter::MakeDurable() {
+  const MutexLock lock(mutex_);
   if (unnamed_.empty()) return {};
   const Path directory = options_.directory / "fragments";
   const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
