@@ -39,7 +39,7 @@ class RecentRowsTest : public ::testing::Test {
     return rows;
   }
 
-  // The number of calls of a row, by the newest sums; 0 if there is no such row.
+  // The call count in the newest sums of this row; 0 if it does not exist.
   static std::uint64_t CallsOf(const RecentRows& recent, unsigned number) {
     std::string key;
     AppendRowKey(TestKey(number), key);
@@ -91,7 +91,7 @@ TEST_F(RecentRowsTest, RowsStoredAfterTheFreezeAreNotCountedTwice) {
   EXPECT_EQ(CallsOf(recent, 1), 1U);
 }
 
-TEST_F(RecentRowsTest, NothingIsSetAsideIfThereIsNothingOrTheStoreHasFailed) {
+TEST_F(RecentRowsTest, SetsNothingAsideWithoutRowsOrAfterAFailure) {
   RecentRows recent(*database_, options_, failure_);
   EXPECT_EQ(recent.SetAside().rows, nullptr);
   recent.Add(MakeRows({1}));
