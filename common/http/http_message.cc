@@ -70,7 +70,7 @@ Response JsonError(int status, std::string_view code, std::string_view message) 
 }
 
 Response NotFound() {
-  return JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+  return JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
 }
 
 Response WrongMethod(std::string_view allowed) {
