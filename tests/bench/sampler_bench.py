@@ -23,7 +23,7 @@ from pathlib import Path
 ROUNDS = 3
 RATES = (99, 499, 997)
 DEFAULT_RATE = 99
-OFF_STEP_NS = 3009  # same as tools/cli/recorder_target.cc
+OFF_STEP_NS = 3009  # same as tools/cli/run/recorder_target.cc
 MOST_PERCENT = 1.0
 REQUESTS = 20000
 CXX = """#include <functional>

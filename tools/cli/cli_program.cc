@@ -7,7 +7,7 @@
 #include "common/command/parse.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/batch_text.h"
+#include "tools/cli/agent/batch_text.h"
 #include "tools/cli/json_parts.h"
 
 namespace fieldcost::cli {

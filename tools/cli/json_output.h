@@ -13,7 +13,7 @@
 #include "common/catalog/catalog.h"
 #include "common/catalog/catalog_sync.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/source.h"
+#include "tools/cli/costs/source.h"
 
 namespace fieldcost::cli {
 

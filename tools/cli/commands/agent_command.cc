@@ -6,13 +6,13 @@
 #include "agent/upload/upload_lock.h"
 #include "agent/volunteer/agent.h"
 #include "common/base/text.h"
-#include "tools/cli/batch_text.h"
+#include "tools/cli/agent/batch_text.h"
+#include "tools/cli/agent/status_text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/pager.h"
 #include "tools/cli/session/login_session.h"
-#include "tools/cli/status_text.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {

@@ -5,7 +5,7 @@
 
 #include "common/base/result.h"
 #include "tools/analysis/check_report.h"
-#include "tools/cli/output.h"
+#include "tools/cli/terminal/output.h"
 
 namespace fieldcost::cli {
 

@@ -12,11 +12,11 @@
 #include "common/names/cxx_name.h"
 #include "tools/analysis/version_order.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/completion_script.h"
-#include "tools/cli/find_api.h"
-#include "tools/cli/library_versions.h"
-#include "tools/cli/source.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/commands/completion_script.h"
+#include "tools/cli/costs/find_api.h"
+#include "tools/cli/costs/library_versions.h"
+#include "tools/cli/costs/source.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

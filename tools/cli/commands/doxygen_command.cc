@@ -7,15 +7,15 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/names/cxx_name.h"
-#include "tools/cli/catalogue_freshness.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
+#include "tools/cli/costs/catalogue_freshness.h"
 #include "tools/cli/docs/docs_cards.h"
 #include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/docs_json.h"
 #include "tools/cli/docs/doxygen_pages.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

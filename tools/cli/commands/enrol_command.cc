@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "common/wire/wire_limits.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -12,12 +12,12 @@
 #include "common/base/text.h"
 #include "common/names/cxx_name.h"
 #include "tools/analysis/summary.h"
+#include "tools/cli/agent/status_text.h"
 #include "tools/cli/cli_commands.h"
+#include "tools/cli/costs/source.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/source.h"
-#include "tools/cli/status_text.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/not_measured.h"
 
 namespace fieldcost::cli {

@@ -5,8 +5,8 @@
 
 #include "common/command/arguments.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/installed_parts.h"
-#include "tools/cli/recorder_target.h"
+#include "tools/cli/run/installed_parts.h"
+#include "tools/cli/run/recorder_target.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "agent/volunteer/agent.h"
-#include "tools/cli/batch_text.h"
+#include "tools/cli/agent/batch_text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -1,12 +1,12 @@
 // `fieldcost man`: a manual page with the function's cost.
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/cost_answer.h"
+#include "tools/cli/costs/cost_answer.h"
+#include "tools/cli/costs/find_api.h"
+#include "tools/cli/costs/source.h"
 #include "tools/cli/docs/man_page.h"
-#include "tools/cli/find_api.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/source.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::cli {

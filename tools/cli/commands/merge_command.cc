@@ -3,10 +3,10 @@
 
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
+#include "tools/cli/costs/lab_table_file.h"
 #include "tools/cli/lab/exports.h"
 #include "tools/cli/lab/lab_json.h"
-#include "tools/cli/lab_table_file.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

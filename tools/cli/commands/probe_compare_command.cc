@@ -1,13 +1,13 @@
 // `fieldcost probe compare`: two groups of events, step by step; a gate for CI.
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/pager.h"
 #include "tools/cli/probe/alternate.h"
 #include "tools/cli/probe/event_text.h"
 #include "tools/cli/probe/probe_json.h"
 #include "tools/cli/probe/probe_options.h"
 #include "tools/cli/probe/sides.h"
-#include "tools/cli/recorder_target.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/run/recorder_target.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

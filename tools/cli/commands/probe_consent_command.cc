@@ -10,8 +10,8 @@
 #include "common/base/text.h"
 #include "common/command/arguments.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

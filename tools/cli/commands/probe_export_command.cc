@@ -4,7 +4,7 @@
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/probe/probe_options.h"
 #include "tools/cli/probe/sides.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "tools/cli/probe/local_events.h"
 #include "tools/cli/probe/probe_json.h"
 #include "tools/cli/probe/probe_options.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

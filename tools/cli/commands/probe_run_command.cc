@@ -9,9 +9,9 @@
 #include "common/command/arguments.h"
 #include "common/probe/probe_limits.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/installed_parts.h"
 #include "tools/cli/probe/alternate.h"
-#include "tools/cli/recorder_target.h"
+#include "tools/cli/run/installed_parts.h"
+#include "tools/cli/run/recorder_target.h"
 
 namespace fieldcost::cli {
 namespace {

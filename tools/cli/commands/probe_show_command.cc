@@ -3,12 +3,12 @@
 
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/pager.h"
 #include "tools/cli/probe/event_text.h"
 #include "tools/cli/probe/local_events.h"
 #include "tools/cli/probe/probe_json.h"
 #include "tools/cli/probe/probe_options.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -21,13 +21,13 @@
 #include "common/shm/policy_file.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/installed_parts.h"
-#include "tools/cli/obstacle.h"
-#include "tools/cli/pick.h"
-#include "tools/cli/picked_run.h"
-#include "tools/cli/run_table.h"
-#include "tools/cli/source.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/costs/source.h"
+#include "tools/cli/run/installed_parts.h"
+#include "tools/cli/run/obstacle.h"
+#include "tools/cli/run/pick.h"
+#include "tools/cli/run/picked_run.h"
+#include "tools/cli/run/run_table.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "tools/analysis/waiting.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/cost_answer.h"
-#include "tools/cli/find_api.h"
-#include "tools/cli/source.h"
+#include "tools/cli/costs/cost_answer.h"
+#include "tools/cli/costs/find_api.h"
+#include "tools/cli/costs/source.h"
 #include "tools/report/cost_table.h"
 
 namespace fieldcost::cli {

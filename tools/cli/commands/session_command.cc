@@ -4,10 +4,10 @@
 #include "agent/settings/system_policy.h"
 #include "agent/volunteer/agent.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/installed_parts.h"
+#include "tools/cli/run/installed_parts.h"
 #include "tools/cli/session/login_session.h"
 #include "tools/cli/session/session_report.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

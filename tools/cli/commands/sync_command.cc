@@ -4,12 +4,12 @@
 #include "common/catalog/catalog.h"
 #include "common/catalog/catalog_sync.h"
 #include "common/http/proxy.h"
-#include "tools/cli/catalogue_freshness.h"
 #include "tools/cli/cli_commands.h"
+#include "tools/cli/costs/catalogue_freshness.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/progress.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 

@@ -5,9 +5,9 @@
 #include "common/draw/numbers.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/cost_answer.h"
+#include "tools/cli/costs/cost_answer.h"
+#include "tools/cli/costs/source.h"
 #include "tools/cli/lab/lab_answer.h"
-#include "tools/cli/source.h"
 #include "tools/cli/time_argument.h"
 #include "tools/report/cost_table.h"
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/recorder_target.h"
+#include "tools/cli/run/recorder_target.h"
 #include "tools/cli/tree/trace_options.h"
 
 namespace fieldcost::cli {

@@ -5,7 +5,7 @@
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/cli/tree/tree_answer.h"
 

@@ -11,15 +11,15 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/helper_program.h"
-#include "tools/cli/progress.h"
-#include "tools/cli/recorder_target.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/run/recorder_target.h"
+#include "tools/cli/run/two_commands.h"
+#include "tools/cli/terminal/helper_program.h"
+#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/tree/comparison.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/cli/tree/trace_options.h"
 #include "tools/cli/tree/tree_answer.h"
-#include "tools/cli/two_commands.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "common/recording/recover_recording.h"
 #include "common/recording/verify_recording.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/tree/tree_json.h"
 
 namespace fieldcost::cli {

@@ -4,8 +4,8 @@
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/pager.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/pager.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/cli/tree/tree_answer.h"
 

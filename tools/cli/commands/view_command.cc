@@ -14,9 +14,9 @@
 #include "tools/analysis/waiting.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
+#include "tools/cli/costs/lab_table_file.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/lab_table_file.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/cost_page.h"
 #include "tools/report/lab/lab_page.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "tools/cli/cost_answer.h"
+#include "tools/cli/costs/cost_answer.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::cli {

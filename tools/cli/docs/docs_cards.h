@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "tools/cli/source.h"
+#include "tools/cli/costs/source.h"
 #include "tools/report/cards/cost_card.h"
 
 namespace fieldcost::cli {

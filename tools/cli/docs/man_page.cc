@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "tools/cli/helper_program.h"
+#include "tools/cli/terminal/helper_program.h"
 #include "tools/report/cards/card_text.h"
 
 namespace fieldcost::cli {

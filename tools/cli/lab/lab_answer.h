@@ -9,8 +9,8 @@
 #include "common/stats/api_key.h"
 #include "common/wire/lab_table.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/output.h"
-#include "tools/cli/source.h"
+#include "tools/cli/costs/source.h"
+#include "tools/cli/terminal/output.h"
 
 namespace fieldcost::cli {
 

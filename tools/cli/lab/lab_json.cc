@@ -6,8 +6,8 @@
 #include "common/base/clock.h"
 #include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
+#include "tools/cli/costs/lab_table_file.h"
 #include "tools/cli/json_parts.h"
-#include "tools/cli/lab_table_file.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "common/base/text.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/pick.h"
-#include "tools/cli/recorder_target.h"
+#include "tools/cli/run/pick.h"
+#include "tools/cli/run/recorder_target.h"
 #include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {

@@ -13,11 +13,11 @@
 #include "common/base/text.h"
 #include "common/crypto/random.h"
 #include "common/probe/probe_limits.h"
-#include "tools/cli/helper_program.h"
-#include "tools/cli/installed_parts.h"
 #include "tools/cli/probe/sides.h"
-#include "tools/cli/progress.h"
-#include "tools/cli/two_commands.h"
+#include "tools/cli/run/installed_parts.h"
+#include "tools/cli/run/two_commands.h"
+#include "tools/cli/terminal/helper_program.h"
+#include "tools/cli/terminal/progress.h"
 
 namespace fieldcost::cli {
 namespace {

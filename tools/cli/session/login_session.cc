@@ -13,7 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/session/session_text.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

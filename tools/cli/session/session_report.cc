@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "tools/cli/agent/status_text.h"
 #include "tools/cli/json_parts.h"
-#include "tools/cli/status_text.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
-#include "tools/cli/installed_parts.h"
-#include "tools/cli/obstacle.h"
-#include "tools/cli/pick.h"
-#include "tools/cli/recorder_target.h"
-#include "tools/cli/terminal_io.h"
+#include "tools/cli/run/installed_parts.h"
+#include "tools/cli/run/obstacle.h"
+#include "tools/cli/run/pick.h"
+#include "tools/cli/run/recorder_target.h"
+#include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {

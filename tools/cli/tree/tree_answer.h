@@ -8,7 +8,7 @@
 #include "common/base/result.h"
 #include "common/command/command.h"
 #include "common/tree/mean_tree.h"
-#include "tools/cli/output.h"
+#include "tools/cli/terminal/output.h"
 #include "tools/cli/tree/operand.h"
 
 namespace fieldcost::cli {

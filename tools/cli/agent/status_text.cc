@@ -1,0 +1,185 @@
+#include "tools/cli/agent/status_text.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using draw::FormatCount;
+
+constexpr std::size_t kMaxNames = 8;
+constexpr std::size_t kLabelWidth = 20;
+
+std::string LabelledLine(std::string_view label, const std::string& value) {
+  return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
+}
+
+std::string ModeValue(const agent::Consent& consent) {
+  if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
+  return fmt::format("{} since {}", Name(consent.mode), draw::FormatTime(consent.since));
+}
+
+using AddLine = std::function<void(std::string_view label, const std::string& value)>;
+
+void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
+  if (!status.upload.waiting_for.empty()) line("waiting for", status.upload.waiting_for);
+  if (status.upload.next_upload) line("next upload", draw::FormatTime(*status.upload.next_upload));
+  if (status.upload.failed_uploads != 0) {
+    line("failed uploads", fmt::format("{} in a row{}{}", FormatCount(status.upload.failed_uploads),
+                                       status.upload.upload_problem.empty() ? "" : ": ",
+                                       status.upload.upload_problem));
+  }
+}
+
+void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
+  if (status.field_policy.version != 0) {
+    line("service's policy",
+         fmt::format("version {}{}", status.field_policy.version,
+                     status.field_policy.expires
+                         ? ", until " + draw::FormatTime(*status.field_policy.expires)
+                         : ""));
+  }
+  if (!status.field_policy.problem.empty()) line("policy problem", status.field_policy.problem);
+}
+
+// The runs that were not selected at random, and why some of them were not.
+template <typename Line>
+void AddNotSelected(const agent::MeasuringStatus& measuring, const agent::AgentConfig& config,
+                    const Line& line) {
+  std::string label = "not selected";
+  std::string total = FormatCount(measuring.runs.not_drawn + measuring.runs.asked) + ": ";
+  for (const agent::SkipCount& skip : measuring.skips) {
+    if (!agent::WouldHaveBeenSelected(skip.skip)) continue;
+    std::string reason = skip.reason;
+    if (skip.skip == shm::Skip::kSystemLoaded && config.max_load_per_core_percent != 0) {
+      reason = fmt::format("load was above {} %", config.max_load_per_core_percent);
+      if (config.max_cpu_pressure_percent != 0) {
+        reason += fmt::format(", or CPU pressure above {} %", config.max_cpu_pressure_percent);
+      }
+    }
+    line(std::exchange(label, ""),
+         fmt::format("{}{} would have been, but {}", std::exchange(total, ""),
+                     FormatCount(skip.runs), reason));
+  }
+}
+
+}  // namespace
+
+std::string PauseEndText(WallTime paused_until) {
+  if (paused_until == agent::kUntilResumed) return "until it is resumed";
+  return "until " + draw::FormatTime(paused_until);
+}
+
+std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusTextOptions& options) {
+  std::string text;
+  const auto line = [&](std::string_view label, const std::string& value) {
+    text += LabelledLine(label, value);
+  };
+  // The effective mode.
+  line("mode", ModeValue(status.consent));
+  if (status.forbidden) {
+    line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
+    line("", fmt::format("see {}", paths.system_file.string()));
+  }
+  if (status.paused_until) {
+    line("", fmt::format("paused {}: nothing is measured or sent (fieldcost agent resume)",
+                         PauseEndText(*status.paused_until)));
+  }
+  line("server", config.url.empty() ? "none" : config.url);
+  line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
+  // Unsent and sent data, and the state of sending.
+  line("run files", FormatCount(status.measuring.run_files));
+  line("waiting to be sent",
+       fmt::format("{}, {}; {}", Counted(status.outbox.pending_rows, "row"),
+                   Counted(status.outbox.pending_bytes, "byte"),
+                   Counted(status.outbox.spooled_batches, "finished batch", "finished batches")));
+  AddUpload(status, line);
+  line("sent", Counted(status.outbox.sent_batches, "batch", "batches") + " (fieldcost agent log)");
+  if (status.outbox.withdrawn_batches != 0) {
+    line("taken back", Counted(status.outbox.withdrawn_batches, "batch", "batches"));
+  }
+  if (status.outbox.dropped_batches != 0) {
+    line("dropped unsent", Counted(status.outbox.dropped_batches, "batch", "batches") + ", " +
+                               Counted(status.outbox.dropped_rows, "row"));
+  }
+  line("refused by server", Counted(status.outbox.quarantined_batches, "batch", "batches"));
+  // Measurements: private and lost data, their cost, and the number of runs.
+  line("kept private",
+       Counted(status.measuring.private_rows_kept, "row") + " of non-public libraries");
+  line("lost", fmt::format("{} not recorded, {} and {} refused",
+                           Counted(status.measuring.lost_calls, "call"),
+                           Counted(status.measuring.refused_files, "run file"),
+                           Counted(status.measuring.refused_cells, "impossible sum")));
+  line("cost", fmt::format("measuring overhead {}: {} timed, {} only counted",
+                           draw::TotalText(static_cast<double>(status.measuring.overhead_ns),
+                                           options.style),
+                           Counted(status.measuring.timed_calls, "call"),
+                           FormatCount(status.measuring.untimed_calls)));
+  if (status.measuring.dropped_picks != 0) {
+    line("stopped",
+         Counted(status.measuring.dropped_picks, "function") + " too expensive to measure");
+  }
+  const agent::RunCounts& runs = status.measuring.runs;
+  line("runs",
+       fmt::format("{} in all: {} for the field (selected at random), {} for you only (on request)",
+                   FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.drawn),
+                   FormatCount(runs.asked)));
+  AddNotSelected(status.measuring, config, line);
+  std::string label = "runs not measured";
+  for (const agent::SkipCount& skip : status.measuring.skips) {
+    if (agent::WouldHaveBeenSelected(skip.skip)) continue;
+    line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
+  }
+  // The service's policy, and where the settings are.
+  if (!status.measuring.policy_problem.empty()) line("problem", status.measuring.policy_problem);
+  AddFieldPolicy(status, line);
+  line("configuration", paths.config_file.string());
+  line("state", paths.state_dir.string());
+  return text;
+}
+
+std::string NamesText(const std::vector<agent::ProcessReach>& processes) {
+  std::map<std::string, std::size_t> counts;
+  for (const agent::ProcessReach& process : processes) ++counts[process.untrusted_name];
+  std::vector<std::pair<std::string, std::size_t>> names(counts.begin(), counts.end());
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", EscapeControl(names[i].first));
+    if (names[i].second > 1) text += fmt::format(" ({})", names[i].second);
+  }
+  if (names.size() > kMaxNames) text += fmt::format(" and {} more", names.size() - kMaxNames);
+  return text;
+}
+
+std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
+                         const StatusTextOptions& options) {
+  std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
+  for (const agent::Reach reach : agent::kAllReaches) {
+    std::vector<agent::ProcessReach> some;
+    std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
+                 [reach](const auto& process) { return process.why.reach == reach; });
+    if (some.empty()) continue;
+    text += fmt::format("{:>{}}  {}\n", FormatCount(some.size()), kLabelWidth - 2, Phrase(reach));
+    if (options.names) text += fmt::format("{:{}}  {}\n", "", kLabelWidth, NamesText(some));
+  }
+  return text;
+}
+
+std::string ReasonText(const agent::Explanation& why) {
+  std::string text(Phrase(why.reach));
+  if (!why.untrusted_detail.empty()) {
+    text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));
+  }
+  return text;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,22 @@
+#include "tools/cli/costs/catalogue_freshness.h"
+
+#include "common/base/text.h"
+#include "tools/report/freshness_text.h"
+
+namespace fieldcost::cli {
+
+std::string FreshnessText(const catalog::Freshness& freshness, WallTime now) {
+  std::string text =
+      fmt::format("{}, {}, {} or more contributions each\n",
+                  report::FreshnessText({.snapshot = freshness.snapshot_version,
+                                         .published = freshness.snapshot_published,
+                                         .fragments_current = freshness.fragments_current,
+                                         .fragments_total = freshness.fragments_total},
+                                        now),
+                  Counted(freshness.row_count, "row"), freshness.contribution_threshold);
+  if (freshness.Expired(now)) text += report::OutOfDateText(freshness.snapshot_expires) + "\n";
+  if (freshness.synthetic) text += fmt::format("SYNTHETIC: {}\n", report::kMadeUpData);
+  return text;
+}
+
+}  // namespace fieldcost::cli
