@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/idle/literal_collector.h"
-#include "agent/idle/mask_journal.h"
+#include "agent/idle/conformance/literal_collector.h"
+#include "agent/idle/conformance/mask_journal.h"
 #include "agent/idle/record_idle.h"
 #include "agent/perf/name_frames.h"
 #include "agent/perf/recorder_options.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "agent/idle/idle_probe.h"
-#include "agent/idle/literal_collector.h"
+#include "agent/idle/conformance/literal_collector.h"
 #include "agent/perf/process_threads.h"
 #include "tests/agent/idle/recorder.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "common/recording/time_tree.h"
+#include "common/recording/conformance/time_tree.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/cli/tree/tree_answer.h"

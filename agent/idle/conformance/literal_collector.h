@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "agent/idle/idle_collector.h"
-#include "agent/idle/mask_journal.h"
-#include "agent/idle/pinned_samplers.h"
+#include "agent/idle/conformance/mask_journal.h"
+#include "agent/idle/conformance/pinned_samplers.h"
 #include "agent/idle/switch_follower.h"
 #include "agent/perf/urgent.h"
 #include "common/base/result.h"

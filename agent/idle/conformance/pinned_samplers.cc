@@ -1,4 +1,4 @@
-#include "agent/idle/pinned_samplers.h"
+#include "agent/idle/conformance/pinned_samplers.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "agent/idle/literal_collector.h"
+#include "agent/idle/conformance/literal_collector.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "common/recording/time_tree.h"
+#include "common/recording/conformance/time_tree.h"
 
 #include <algorithm>
 #include <map>

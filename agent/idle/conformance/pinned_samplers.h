@@ -12,7 +12,7 @@
 
 #include "agent/idle/idle_clock.h"
 #include "agent/idle/idle_probe.h"
-#include "agent/idle/mask_journal.h"
+#include "agent/idle/conformance/mask_journal.h"
 #include "agent/perf/wait_stack.h"
 #include "common/base/file.h"
 #include "common/base/result.h"

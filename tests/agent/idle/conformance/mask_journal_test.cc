@@ -1,4 +1,4 @@
-#include "agent/idle/mask_journal.h"
+#include "agent/idle/conformance/mask_journal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 // this build. A hole, or used = 0, means that nothing is changed. The process that writes the
 // journal holds flock(2) on it.
 
-#include "agent/idle/mask_journal.h"
+#include "agent/idle/conformance/mask_journal.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
