@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/spool/spool_state.h"
 #include "agent/spool/state_db.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
@@ -16,6 +15,15 @@
 #include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
+
+// The state of a batch. The numbers are stored.
+enum class SpoolState : std::uint8_t {
+  kQueued = 0,
+  kSent = 1,         // the service has acknowledged it
+  kQuarantined = 2,  // the service has refused it permanently
+  kWithdrawn = 3,    // it was withdrawn (forget)
+  kDropped = 4,      // never sent: too old, too many, or consent was withdrawn
+};
 
 // A batch with its bytes.
 struct SpooledBatch {
