@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "aggregator/probe_server/pages/page_html.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 
 std::string LoginPage(const Frame& frame, std::string_view untrusted_user, std::string_view next) {
-  Html html;
+  draw::Html html;
   html.Raw("<form class=\"column\" method=\"post\" action=\"/login\">\n")
       .Field("Name", "user", "text", untrusted_user,
              " autocomplete=\"username\" required maxlength=\"64\"")
@@ -19,7 +19,7 @@ std::string LoginPage(const Frame& frame, std::string_view untrusted_user, std::
 }
 
 std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices) {
-  Html html;
+  draw::Html html;
   html.Raw("<h2>Devices</h2>\n");
   if (devices.empty()) {
     html.Raw(

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "common/base/check.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -33,7 +33,7 @@ std::string LabelFor(std::size_t row, const std::string& name, double pixels) {
   return fits ? whole : std::to_string(row + 1);
 }
 
-void AddLabel(Html& html, const std::string& label, double middle, bool is_light,
+void AddLabel(draw::Html& html, const std::string& label, double middle, bool is_light,
               std::string_view where) {
   if (label.empty()) return;
   html.Raw(fmt::format(
@@ -49,8 +49,8 @@ struct Place {
   double width = 0;
 };
 
-void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps, std::size_t row,
-                std::size_t column, const Place& place) {
+void AddSegment(draw::Html& html, const probe::Event& event, const FoldedSteps& steps,
+                std::size_t row, std::size_t column, const Place& place) {
   const FoldedSteps::Row& step = steps.rows[row];
   const StepColor& color = ColorOf(row);
   const std::string words =
@@ -82,7 +82,7 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
 }
 
 // The bar's name and total, and the bar below them.
-void AddBar(Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t column,
+void AddBar(draw::Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t column,
             std::uint64_t longest) {
   const std::string total = DurationText(steps.Total(column));
   const std::string name = bar.name.empty() ? "All steps" : bar.name;
@@ -114,13 +114,13 @@ std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
   FIELDCOST_CHECK(bars.size() == steps.events);
   std::uint64_t longest = 1;
   for (std::size_t i = 0; i < bars.size(); ++i) longest = std::max(longest, steps.Total(i));
-  Html html;
+  draw::Html html;
   for (std::size_t i = 0; i < bars.size(); ++i) AddBar(html, bars[i], steps, i, longest);
   return html.Take();
 }
 
 std::string Legend(const FoldedSteps& steps) {
-  Html html;
+  draw::Html html;
   html.Raw("<ul class=\"legend\" aria-label=\"Legend\">\n");
   for (std::size_t row = 0; row < steps.rows.size(); ++row) {
     html.Raw("<li>")

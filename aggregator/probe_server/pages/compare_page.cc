@@ -5,8 +5,8 @@
 
 #include "aggregator/probe_server/pages/bars_svg.h"
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -21,7 +21,7 @@ std::string NameOf(const CompareView& view, std::size_t i) {
   return name;
 }
 
-void AddStepCell(Html& html, const CompareView& view, const FoldedSteps::Row& row,
+void AddStepCell(draw::Html& html, const CompareView& view, const FoldedSteps::Row& row,
                  std::size_t event) {
   html.Raw("<td class=\"number\">");
   const std::uint64_t ns = row.ns[event];
@@ -43,7 +43,7 @@ void AddStepCell(Html& html, const CompareView& view, const FoldedSteps::Row& ro
   html.Raw("</td>");
 }
 
-void AddTotals(Html& html, const CompareView& view, const FoldedSteps& steps) {
+void AddTotals(draw::Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw("<tr><th scope=\"row\">All steps</th>");
   const std::uint64_t first = steps.Total(0);
   for (std::size_t i = 0; i < view.events.size(); ++i) {
@@ -58,7 +58,7 @@ void AddTotals(Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw("</tr>\n");
 }
 
-void AddTable(Html& html, const CompareView& view, const FoldedSteps& steps) {
+void AddTable(draw::Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw(
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\"><table>\n"
           "<caption>Time of each step")
@@ -87,7 +87,7 @@ void AddTable(Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw("</tbody></table></div>\n");
 }
 
-void AddTagSelect(Html& html, const CompareView& view, std::string_view label,
+void AddTagSelect(draw::Html& html, const CompareView& view, std::string_view label,
                   std::string_view name, const std::string& chosen) {
   html.Raw("<label>").Raw(label).Raw(" <select name=\"").Raw(name).Raw("\"><option></option>");
   for (const std::string& tag : view.tags) {
@@ -96,7 +96,7 @@ void AddTagSelect(Html& html, const CompareView& view, std::string_view label,
   html.Raw("</select></label>\n");
 }
 
-void AddGroupForm(Html& html, const CompareView& view) {
+void AddGroupForm(draw::Html& html, const CompareView& view) {
   if (view.tags.size() < 2) return;
   html.Raw("<form class=\"row\" method=\"get\" action=\"/compare\" aria-label=\"Groups\">\n");
   for (const probe::Event& event : view.events) html.Hidden("id", event.row.key().Text());
@@ -125,7 +125,7 @@ std::string VerdictText(const probe::StepChange& change) {
   return "";
 }
 
-void AddChange(Html& html, const probe::StepChange& change) {
+void AddChange(draw::Html& html, const probe::StepChange& change) {
   const bool is_known = change.base_events != 0 && change.new_events != 0;
   const bool is_tested = change.change != inference::Verdict::kTooLittleData;
   html.Raw("<tr><th scope=\"row\">")
@@ -146,7 +146,7 @@ void AddChange(Html& html, const probe::StepChange& change) {
 }
 
 // Links to the exports. Lists of numbers need no escaping in URLs.
-void AddExports(Html& html, const CompareView& view) {
+void AddExports(draw::Html& html, const CompareView& view) {
   std::string ids;
   for (const probe::Event& event : view.events) {
     ids += (ids.empty() ? "" : ",") + event.row.key().Text();
@@ -158,7 +158,7 @@ void AddExports(Html& html, const CompareView& view) {
       .Raw("</p>\n");
 }
 
-void AddTableOf(Html& html, const probe::Comparison& comparison, std::string_view base,
+void AddTableOf(draw::Html& html, const probe::Comparison& comparison, std::string_view base,
                 std::string_view changed) {
   html.Raw(
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Groups\">"
@@ -178,13 +178,13 @@ void AddTableOf(Html& html, const probe::Comparison& comparison, std::string_vie
   html.Raw("</tbody></table></div>\n");
 }
 
-void AddComparison(Html& html, const CompareView& view) {
+void AddComparison(draw::Html& html, const CompareView& view) {
   if (!view.comparison) return;
   html.Raw("<h2>").Text(fmt::format("{} against {}", view.new_tag, view.base_tag)).Raw("</h2>\n");
   AddTableOf(html, *view.comparison, view.base_tag, view.new_tag);
 }
 
-void AddLost(Html& html, std::string_view side, const probe::SideFacts& facts) {
+void AddLost(draw::Html& html, std::string_view side, const probe::SideFacts& facts) {
   if (facts.lost_hits == 0) return;
   html.Raw("<p>")
       .Text(fmt::format("{}: {} points were lost in {} of {} runs; whole events may be missing.",
@@ -193,7 +193,7 @@ void AddLost(Html& html, std::string_view side, const probe::SideFacts& facts) {
 }
 
 // All events of the label: two builds or tags, group by group.
-void AddLabelGroups(Html& html, const CompareView& view) {
+void AddLabelGroups(draw::Html& html, const CompareView& view) {
   if (view.label.empty()) return;
   html.Raw(
           "<form class=\"row\" method=\"get\" action=\"/compare\" aria-label=\"Compare groups\">\n")
@@ -230,7 +230,7 @@ void AddLabelGroups(Html& html, const CompareView& view) {
 }  // namespace
 
 std::string ComparePage(const Frame& frame, const CompareView& view) {
-  Html html;
+  draw::Html html;
   const FoldedSteps steps = FoldSteps(view.events);
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < view.events.size(); ++i) {

@@ -5,10 +5,10 @@
 
 #include "aggregator/probe_server/pages/bars_svg.h"
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/draw/html_writer.h"
 #include "common/draw/numbers.h"
 #include "common/probe/steps.h"
 
@@ -21,12 +21,12 @@ std::string PlaceText(const probe::Site& site) {
   return site.function.empty() ? place : fmt::format("{} ({})", place, site.function);
 }
 
-void AddFact(Html& html, std::string_view name, std::string_view untrusted_value) {
+void AddFact(draw::Html& html, std::string_view name, std::string_view untrusted_value) {
   if (untrusted_value.empty()) return;
   html.Raw("<dt>").Raw(name).Raw("</dt><dd>").Text(untrusted_value).Raw("</dd>\n");
 }
 
-void AddFacts(Html& html, const EventView& view) {
+void AddFacts(draw::Html& html, const EventView& view) {
   const probe::EventRow& row = view.event.row;
   html.Raw("<dl>\n");
   AddFact(html, "Began", TimeText(row.begin_ns));
@@ -50,7 +50,7 @@ void AddFacts(Html& html, const EventView& view) {
   html.Raw("</dl>\n");
 }
 
-void AddMarkForm(Html& html, const Frame& frame, const EventView& view) {
+void AddMarkForm(draw::Html& html, const Frame& frame, const EventView& view) {
   const std::string action = EventLink(view.event.row.key()) + "/mark";
   html.Raw("<h2 class=\"screen\">Does it count?</h2>\n")
       .Raw(OpenForm(action, frame))
@@ -65,7 +65,7 @@ void AddMarkForm(Html& html, const Frame& frame, const EventView& view) {
   html.Raw("</p></form>\n");
 }
 
-void AddHitRow(Html& html, const EventView& view, const probe::Step& step) {
+void AddHitRow(draw::Html& html, const EventView& view, const probe::Step& step) {
   const probe::Event& event = view.event;
   const probe::EventHit& hit = event.hits[step.hit];
   html.Raw("<tr><td>")
@@ -80,7 +80,7 @@ void AddHitRow(Html& html, const EventView& view, const probe::Step& step) {
       .Raw("</tr>\n");
 }
 
-void AddPoint(Html& html, std::string_view role, const probe::EventHit& hit,
+void AddPoint(draw::Html& html, std::string_view role, const probe::EventHit& hit,
               std::uint64_t begin_ns) {
   html.Raw("<h2>").Raw(role).Raw(": ").Text(hit.site.label).Raw("</h2>\n<dl>\n");
   AddFact(html, "Time", TimeText(hit.ns));
@@ -92,7 +92,7 @@ void AddPoint(Html& html, std::string_view role, const probe::EventHit& hit,
   html.Raw("</dl>\n");
 }
 
-void AddStack(Html& html, const probe::EventHit& hit) {
+void AddStack(draw::Html& html, const probe::EventHit& hit) {
   if (!hit.has_stack) {
     html.Raw("<p>There is no stack of this point.</p>\n");
     return;
@@ -118,7 +118,7 @@ void AddStack(Html& html, const probe::EventHit& hit) {
 }  // namespace
 
 std::string EventPage(const Frame& frame, const EventView& view) {
-  Html html;
+  draw::Html html;
   AddFacts(html, view);
   const std::vector<probe::Step> steps = probe::StepsOf(view.event);
   html.Raw("<h2>Steps</h2>\n");
@@ -146,7 +146,7 @@ std::string StepPage(const Frame& frame, const EventView& view, std::size_t hit)
   const probe::Event& event = view.event;
   FIELDCOST_CHECK(hit < event.hits.size());
   const std::uint64_t begin_ns = event.hits.front().ns;
-  Html html;
+  draw::Html html;
   html.Raw("<p>")
       .Link(EventLink(event.row.key()),
             fmt::format("{} of {}", event.row.label, TimeText(event.row.begin_ns)))

@@ -4,9 +4,9 @@
 
 #include "aggregator/probe_server/pages/history_svg.h"
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "common/base/text.h"
+#include "common/draw/html_writer.h"
 #include "common/draw/numbers.h"
 #include "common/probe/groups.h"
 
@@ -33,7 +33,7 @@ std::string ChangeOf(const probe::StepChange& change) {
                      RatioText(change.ratio_high), ProbabilityText('p', change.p));
 }
 
-void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line,
+void AddRow(draw::Html& html, const HistoryView& view, const probe::HistoryLine& line,
             const probe::BuildPoint& point) {
   html.Raw("<tr><td>")
       .Link(
@@ -51,7 +51,7 @@ void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line,
       .Raw("</tr>\n");
 }
 
-void AddLine(Html& html, const HistoryView& view, const probe::HistoryLine& line) {
+void AddLine(draw::Html& html, const HistoryView& view, const probe::HistoryLine& line) {
   const std::string name =
       probe::GroupText({.label = view.filter.label, .program = line.program, .tags = line.tags});
   html.Raw("<h2>")
@@ -71,7 +71,7 @@ void AddLine(Html& html, const HistoryView& view, const probe::HistoryLine& line
   html.Raw("</tbody></table></div>\n");
 }
 
-void AddFilterForm(Html& html, const FilterText& filter) {
+void AddFilterForm(draw::Html& html, const FilterText& filter) {
   html.Raw("<form class=\"row\" method=\"get\" action=\"/history\" aria-label=\"Filter\">\n")
       .Field("Label", "label", "text", filter.label);
   AddFilterFields(html, filter);
@@ -81,7 +81,7 @@ void AddFilterForm(Html& html, const FilterText& filter) {
 }  // namespace
 
 std::string HistoryPage(const Frame& frame, const HistoryView& view) {
-  Html html;
+  draw::Html html;
   AddFilterForm(html, view.filter);
   if (view.lines.empty()) {
     return Document(frame, html.Raw("<p>No event that matches has ended.</p>\n").Take());

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::size_t kNameBegin = 6;
 constexpr std::size_t kNameEnd = 6;
 constexpr std::size_t kIdDigits = 8;  // of a long hexadecimal name: a commit or a build ID
 
-void AddScale(Html& html, double step, double top) {
+void AddScale(draw::Html& html, double step, double top) {
   for (double value = 0; value <= top * 1.001; value += step) {
     const double y = kBottom - value / top * (kBottom - kTop);
     html
@@ -44,7 +44,7 @@ std::string WordsOf(const probe::BuildPoint& point) {
 }
 
 // A triangle up or down, so that direction is not shown by colour alone.
-void AddMark(Html& html, inference::Verdict change, double x, double y) {
+void AddMark(draw::Html& html, inference::Verdict change, double x, double y) {
   if (change != inference::Verdict::kMore && change != inference::Verdict::kLess) return;
   const bool is_slower = change == inference::Verdict::kMore;
   html.Raw(fmt::format(R"(<text x="{:.3f}%" y="{:.1f}" text-anchor="middle">{}</text>)", x,
@@ -52,7 +52,7 @@ void AddMark(Html& html, inference::Verdict change, double x, double y) {
 }
 
 // `is_wide`: too wide for a narrow screen.
-void AddName(Html& html, const std::string& build, double x, bool is_wide) {
+void AddName(draw::Html& html, const std::string& build, double x, bool is_wide) {
   html.Raw(fmt::format(
                R"-(<svg x="{:.3f}%" y="{}" overflow="visible"><text transform="rotate(-65)" )-"
                R"-(text-anchor="end"{}>)-",
@@ -86,7 +86,7 @@ std::string HistorySvg(std::span<const probe::BuildPoint> all) {
   }
   const double step = TickStep(most);
   const double top = std::ceil(most / step) * step;
-  Html html;
+  draw::Html html;
   html.Raw(fmt::format(R"(<svg class="chart" role="img" width="100%" height="{}" aria-label=")"
                        R"(Time over builds"><title>Time over builds</title><desc>)",
                        kHeight))

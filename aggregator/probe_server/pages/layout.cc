@@ -1,11 +1,11 @@
 #include "aggregator/probe_server/pages/layout.h"
 
-#include "aggregator/probe_server/pages/page_html.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 
 std::string Document(const Frame& frame, std::string_view body) {
-  Html html;
+  draw::Html html;
   html.Raw(
           "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -42,14 +42,14 @@ std::string MessagePage(Frame frame, std::string_view untrusted_message) {
 }
 
 std::string OpenForm(std::string_view action, const Frame& frame) {
-  Html html;
+  draw::Html html;
   html.Raw("<form method=\"post\" action=\"").Text(action).Raw("\">");
   if (!frame.form_token.empty()) html.Hidden("form_token", frame.form_token);
   return html.Take();
 }
 
 std::string Button(std::string_view action, const Frame& frame, std::string_view label) {
-  return Html()
+  return draw::Html()
       .Raw(OpenForm(action, frame))
       .Raw("<button>")
       .Text(label)

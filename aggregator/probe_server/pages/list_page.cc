@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "common/base/text.h"
+#include "common/draw/html_writer.h"
 #include "common/draw/numbers.h"
 #include "common/probe/probe_limits.h"
 
@@ -21,7 +21,7 @@ std::string StateText(const EventLine& line) {
   return "";
 }
 
-void AddLine(Html& html, const EventLine& line) {
+void AddLine(draw::Html& html, const EventLine& line) {
   const probe::EventRow& row = line.row;
   const std::string begun = TimeText(row.begin_ns);
   html.Raw(line.verdict.IsSetAside() ? "<tr class=\"aside\">" : "<tr>")
@@ -44,7 +44,7 @@ void AddLine(Html& html, const EventLine& line) {
       .Raw("</tr>\n");
 }
 
-void AddFilterForm(Html& html, const EventList& list) {
+void AddFilterForm(draw::Html& html, const EventList& list) {
   const FilterText& filter = list.filter;
   html.Raw("<form class=\"row\" method=\"get\" action=\"/events\" aria-label=\"Filter\">\n")
       .Field("Label", "label", "text", filter.label, " list=\"labels\"");
@@ -70,7 +70,7 @@ std::string LinkOf(const FilterText& filter, bool with_set_aside, std::string_vi
                             {"cursor", cursor}});
 }
 
-void AddWays(Html& html, const EventList& list) {
+void AddWays(draw::Html& html, const EventList& list) {
   html.Raw("<p class=\"screen\">");
   if (list.hidden != 0) {
     html.Text(Counted(list.hidden, "set aside event is", "set aside events are") + " not shown. ")
@@ -96,7 +96,7 @@ void AddWays(Html& html, const EventList& list) {
 
 }  // namespace
 
-void AddFilterFields(Html& html, const FilterText& filter) {
+void AddFilterFields(draw::Html& html, const FilterText& filter) {
   html.Field("User", "user", "text", filter.user)
       .Field("Program", "program", "text", filter.program)
       .Field("Build", "build", "text", filter.build)
@@ -106,7 +106,7 @@ void AddFilterFields(Html& html, const FilterText& filter) {
 }
 
 std::string LabelsPage(const Frame& frame, const probe::LabelPage& page) {
-  Html html;
+  draw::Html html;
   if (page.labels.empty()) {
     html.Raw(
         "<p>Nothing has arrived yet. On a machine that should send events, run "
@@ -144,7 +144,7 @@ std::string LabelsPage(const Frame& frame, const probe::LabelPage& page) {
 }
 
 std::string EventsPage(const Frame& frame, const EventList& list) {
-  Html html;
+  draw::Html html;
   AddFilterForm(html, list);
   if (list.lines.empty()) {
     html.Raw("<p>No events match.</p>\n");

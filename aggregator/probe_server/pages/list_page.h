@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aggregator/probe_server/pages/layout.h"
-#include "aggregator/probe_server/pages/page_html.h"
+#include "common/draw/html_writer.h"
 #include "common/probe/event_store.h"
 #include "common/probe/set_aside.h"
 
@@ -42,7 +42,7 @@ struct EventList {
 
 std::string LabelsPage(const Frame& frame, const probe::LabelPage& page);
 // Adds the fields of a form that filters events; a page may add its own before or after them.
-void AddFilterFields(Html& html, const FilterText& filter);
+void AddFilterFields(draw::Html& html, const FilterText& filter);
 
 std::string EventsPage(const Frame& frame, const EventList& list);
 

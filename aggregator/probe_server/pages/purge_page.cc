@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include "aggregator/probe_server/pages/links.h"
-#include "aggregator/probe_server/pages/page_html.h"
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "common/base/text.h"
+#include "common/draw/html_writer.h"
 
 namespace fieldcost::probe_server {
 
 std::string PurgePage(const Frame& frame, const std::string& label,
                       const std::vector<EventLine>& lines) {
-  Html html;
+  draw::Html html;
   const std::string back = LinkTo("/events", {{"label", label}});
   if (lines.empty()) {
     return Document(frame,

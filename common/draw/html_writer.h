@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace fieldcost::probe_server {
+namespace fieldcost::draw {
 
 // Builds markup piece by piece. All untrusted text goes through Text(), both between tags and in
 // double-quoted attributes.
@@ -14,7 +14,7 @@ class Html {
     return *this;
   }
   Html& Text(std::string_view untrusted_text);
-  // <a href="LINK">TEXT</a>; `link` comes from links.h.
+  // <a href="LINK">TEXT</a>; `link` is a URL.
   Html& Link(std::string_view link, std::string_view untrusted_text);
   // <td>TEXT</td>, <td class="number">TEXT</td>
   Html& Cell(std::string_view untrusted_text);
@@ -31,4 +31,4 @@ class Html {
   std::string text_;
 };
 
-}  // namespace fieldcost::probe_server
+}  // namespace fieldcost::draw

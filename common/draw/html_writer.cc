@@ -1,11 +1,11 @@
-#include "aggregator/probe_server/pages/page_html.h"
+#include "common/draw/html_writer.h"
 
 #include "common/draw/html.h"
 
-namespace fieldcost::probe_server {
+namespace fieldcost::draw {
 
 Html& Html::Text(std::string_view untrusted_text) {
-  text_ += draw::EscapeHtml(untrusted_text);
+  text_ += EscapeHtml(untrusted_text);
   return *this;
 }
 
@@ -44,4 +44,4 @@ Html& Html::Field(std::string_view label, std::string_view name, std::string_vie
       .Raw("></label>");
 }
 
-}  // namespace fieldcost::probe_server
+}  // namespace fieldcost::draw
