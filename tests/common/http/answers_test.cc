@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/result.h"
+
 namespace fieldcost::http {
 namespace {
 
