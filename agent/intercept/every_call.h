@@ -107,7 +107,8 @@ StackRange StackOf(uint32_t tid, char (&scratch)[kBytes]) {
   return OwnStack(tid == host.pid ? host.stack_top : 0, scratch, kBytes);
 }
 
-// Hooks, besides those of hooks.h about bytes. All but Detach() are called under the patch lock.
+// Hooks, in addition to those of hooks.h about bytes. All but Detach() are called under the patch
+// lock.
 
 // The process must be left alone from now on.
 void Detach();
@@ -116,8 +117,7 @@ void Detach();
 // records, where a garbage collector does not look.
 bool KeepsRecords();
 
-// Describes the objects from `first_object` on, which the program has just loaded, before their
-// calls are intercepted.
+// Describes the objects from `first_object` on, newly loaded, before their calls are intercepted.
 void DescribeObjects(uint32_t first_object);
 
 // Creates targets for the functions of interest that slots in the objects from `first_object` on

@@ -17,8 +17,8 @@ struct Host {
 };
 extern Host host;
 
-// The first element is not 0 while this process is measured; each library defines its values. The
-// page is zeroed in a child of fork() (MADV_WIPEONFORK), which is thereby detached.
+// The first element is not 0 while this process is measured; each library defines its values. A
+// child of fork() finds the page zeroed (MADV_WIPEONFORK) and is thereby detached.
 extern "C" __attribute__((visibility("hidden")))
 uint32_t fieldcost_attached[kPageBytes / sizeof(uint32_t)];
 

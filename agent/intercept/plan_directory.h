@@ -16,8 +16,8 @@ const void* MapPlan(char** environment, const char* variable, const char* plan_n
                     uint64_t* size);
 void UnmapPlan(const void* plan, uint64_t size);
 
-// The same for a plan that begins with this magic and version and its size, and for which
-// is_usable(plan, size) is true. Returns null otherwise.
+// The same if the plan begins with this magic and version and its size, and is_usable(plan, size).
+// Returns null otherwise.
 template <typename Plan>
 const Plan* ReadPlan(char** environment, const char* variable, const char* plan_name,
                      const char (&magic)[8], uint32_t version,

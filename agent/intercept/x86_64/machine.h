@@ -48,8 +48,8 @@ inline uint64_t ReadTimeStampInOrder() {
   return (uint64_t{high} << 32) | low;
 }
 
-// Returns the i-th integer argument of a call that a thunk intercepts, which the thunk has saved
-// below the call's return address.
+// Returns the i-th integer argument of a call that a thunk intercepts. The thunk has saved it below
+// the call's return address.
 template <typename Word>
 Word& ArgumentAt(Word* return_slot, uint32_t i) {
   return return_slot[-1 - int64_t{i}];

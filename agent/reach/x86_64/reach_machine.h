@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// ELF files of the machine for which the preload library is built.
+// ELF files of this machine, into which the preload library can be loaded.
 
 namespace fieldcost::agent {
 
