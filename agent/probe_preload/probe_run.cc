@@ -11,6 +11,7 @@
 #include "agent/probe_preload/modules.h"
 #include "agent/probe_preload/probe_events.h"
 #include "agent/probe_preload/probe_plan_reader.h"
+#include "agent/probe_preload/probe_targets.h"
 #include "agent/probe_preload/ring.h"
 #include "agent/probe_preload/sites.h"
 #include "agent/probe_preload/traceparent.h"
@@ -95,6 +96,7 @@ bool OpenRun() {
   process.output_seen = 0;
   KeepSites();
   KeepModules();
+  KeepPlaced();
   ForgetEventsOfParent();
   ++process.epoch;
   __atomic_store_n(fieldcost_attached, process.epoch, __ATOMIC_RELEASE);

@@ -83,9 +83,15 @@ bool Follow(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela&
 }
 
 // Reports to the reader that the point was placed.
-void MarkPlaced(uint32_t point) {
+void WritePlaced(uint32_t point) {
   __atomic_fetch_or(&process.header->placed[point / 64], uint64_t{1} << (point % 64),
                     __ATOMIC_RELAXED);
+}
+
+// The same, unless this is a child of fork() without a run of its own: it has no file, and its
+// later one is written by KeepPlaced().
+void MarkPlaced(uint32_t point) {
+  if (Attached() != 0) WritePlaced(point);
 }
 
 uint32_t TargetFor(const Found& found) {
@@ -115,6 +121,14 @@ uint32_t TargetFor(const Found& found) {
 }
 
 }  // namespace
+
+void KeepPlaced() {
+  for (uint32_t i = 0; i < intercept::target_count; ++i) {
+    for (const uint16_t point : process.targets[i].points) {
+      if (point != 0) WritePlaced(point - 1U);
+    }
+  }
+}
 
 __attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {
   const intercept::PatchLock lock;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -50,6 +51,15 @@ int main(int count, char** arguments) {
   } else if (strcmp(mode, "loads") == 0) {
     void* const handle = dlopen("libm.so.6", RTLD_NOW);
     printf("%d\n", handle != nullptr);
+  } else if (strcmp(mode, "child loads") == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      void* const plugin = dlopen(arguments[2], RTLD_NOW);
+      auto* const run = reinterpret_cast<long (*)(long)>(dlsym(plugin, "plugin_run"));
+      _exit(run != nullptr && run(1) != 0 ? 0 : 1);
+    }
+    int status = 0;
+    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
   } else if (strcmp(mode, "write") == 0) {
     (void)!write(1, "to one\n", 7);
   } else if (strcmp(mode, "_exit") == 0) {

@@ -142,6 +142,19 @@ value = "result"
   EXPECT_THAT(run.ValuesOf("sum"), ElementsAre(3));
 }
 
+TEST_F(NamedPointsTest, AChildOfForkMayLoadALibraryBeforeItsFirstPoint) {
+  const std::vector<SeenRun> runs =
+      Probed({kNamed, "child loads", kVictims + "libvictim_plugin.so"}, With(R"(
+[[point]]
+label = "base"
+at = "*!plugin_base"
+)"));
+  ASSERT_THAT(runs, SizeIs(2));
+  EXPECT_TRUE(runs[1].Find("base"));
+  EXPECT_EQ(runs[0].facts.placed[0], 0U);
+  EXPECT_EQ(runs[1].facts.placed[0], 1U);
+}
+
 TEST_F(NamedPointsTest, EveryFunctionOfLibcMayHaveOne) {
   const PlanOptions options = With(R"(
 [[point]]
