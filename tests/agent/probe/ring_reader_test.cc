@@ -145,7 +145,7 @@ TEST_F(RingReaderTest, RefusesInvalidFiles) {
   using Header = shm::ProbeHeader;
   const std::vector<std::pair<ErrorCode, std::function<void(Header&)>>> cases = {
       {ErrorCode::kCorrupt, [](Header& header) { header.magic[3] = 'x'; }},
-      {ErrorCode::kUnsupported, [](Header& header) { header.version = 1; }},
+      {ErrorCode::kUnsupported, [](Header& header) { header.version = shm::kProbeVersion + 1; }},
       {ErrorCode::kUnavailable, [](Header& header) { header.complete = 0; }},
       {ErrorCode::kCorrupt, [](Header& header) { header.size_bytes = kMost; }},
       {ErrorCode::kCorrupt, [](Header& header) { header.run = 0; }},

@@ -212,7 +212,7 @@ TEST(PolicyWriterTest, PolicyOfAnotherVersionIsReplaced) {
   auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   const std::string good = *bytes;
-  (*bytes)[8] = 1;  // version
+  (*bytes)[8] = 2;  // version
   ASSERT_TRUE(WriteFileAtomically(paths.policy_file(), *bytes, 0600));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 0U);
   ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));

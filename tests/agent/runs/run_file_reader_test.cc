@@ -297,7 +297,7 @@ TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
   };
   const std::vector<Row> table = {
       {"magic", [](RunFileWriter& f) { f.header().magic[3] ^= 1; }},
-      {"version", [](RunFileWriter& f) { f.header().version = 1; }},
+      {"version", [](RunFileWriter& f) { f.header().version = shm::kRunVersion + 1; }},
       {"header bytes", [](RunFileWriter& f) { f.header().header_bytes = 64; }},
       {"size field", [](RunFileWriter& f) { f.header().size_bytes += 1; }},
       {"truncated cells", [](RunFileWriter& f) { std::filesystem::resize_file(f.path(), 8192); }},

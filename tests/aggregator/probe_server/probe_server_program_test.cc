@@ -56,7 +56,7 @@ TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
   Execute("UPDATE server SET version = 99");
   const ProcessResult result = RunProcess(Command({}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kUnsupported));
-  EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 2"));
+  EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 1"));
 }
 
 TEST_F(ProbeServerTest, AdminPortCountsPointsForLocalClientsOnly) {

@@ -388,7 +388,7 @@ TEST_F(EventStoreTest, ChargesWhatIsNew) {
 }
 
 TEST_F(EventStoreTest, AnotherVersionsDatabaseIsRefused) {
-  ASSERT_TRUE(database_.Execute("UPDATE event_schema SET version = 1").has_value());
+  ASSERT_TRUE(database_.Execute("UPDATE event_schema SET version = 2").has_value());
   EXPECT_EQ(EventStore::Create(database_).error().code, ErrorCode::kUnsupported);
 }
 
