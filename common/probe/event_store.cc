@@ -14,7 +14,7 @@ constexpr std::uint64_t kSchemaVersion = 1;
 
 constexpr char kSchema[] = R"(
 CREATE TABLE event_schema(version INTEGER NOT NULL);
-INSERT INTO event_schema VALUES(2);
+INSERT INTO event_schema VALUES(1);
 CREATE TABLE run(
   row INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
