@@ -23,7 +23,7 @@
 #include "common/base/text.h"
 #include "common/systemd/notify.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::daemon {
 namespace {
 
 using std::chrono::hours;
@@ -93,12 +93,12 @@ sigset_t BlockSignals() {
 
 }  // namespace
 
-std::string WhyOff(const AgentPaths& paths) {
-  const Status permitted = CheckPermitted(paths.system_file);
+std::string WhyOff(const settings::AgentPaths& paths) {
+  const Status permitted = settings::CheckPermitted(paths.system_file);
   return permitted ? "collection is off" : permitted.error().message;
 }
 
-Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock) {
+Result<DaemonLoop> DaemonLoop::Start(const settings::AgentPaths& paths, const Clock& clock) {
   DaemonLoop loop(paths, clock);
   // Blocked before readiness is reported, so that a SIGHUP arriving then does not end the daemon.
   loop.while_waiting_ = BlockSignals();
@@ -124,8 +124,8 @@ Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock
 }
 
 Status DaemonLoop::Reload() {
-  FIELDCOST_ASSIGN(Agent agent, Agent::Open(paths_, *clock_));
-  catalog_ns_ = CatalogChangeNs(paths_.catalog_file);
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths_, *clock_));
+  catalog_ns_ = policy::CatalogChangeNs(paths_.catalog_file);
   policy_at_ = Monotonic::now() + kPolicyPeriod;
   FIELDCOST_TRY(agent.WritePolicy({.documentation = true}));
   agent_.emplace(std::move(agent));
@@ -134,14 +134,14 @@ Status DaemonLoop::Reload() {
 
 Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
-  const auto consent = EffectiveConsent(paths_);
-  if (consent && consent->mode != Mode::kOff) return std::optional<std::string>();
+  const auto consent = settings::EffectiveConsent(paths_);
+  if (consent && consent->mode != settings::Mode::kOff) return std::optional<std::string>();
   // Even if the settings cannot be read: programs must stop at once. An unreadable decision counts
   // as no consent.
-  const Status told = StopMeasuring(paths_, agent_->config());
+  const Status told = runs::StopMeasuring(paths_, agent_->config());
   if (!told) LogError("cannot notify programs to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
-  const Status removed = RemoveUnwantedRuns(paths_);
+  const Status removed = harvest::RemoveUnwantedRuns(paths_);
   if (!removed) LogError("{}", removed.error().message);
   return std::optional<std::string>(WhyOff(paths_));
 }
@@ -236,7 +236,7 @@ Status DaemonLoop::Wait() {
 Status DaemonLoop::WatchRuns() {
   // Without a memory directory there are no new files; it is searched for again with the next
   // policy.
-  if (!FindMemoryDir(paths_)) return {};
+  if (!settings::FindMemoryDir(paths_)) return {};
   const int watch = ::inotify_add_watch(inotify_.get(), paths_.run_dir().c_str(), kWatchedEvents);
   if (watch < 0) return ErrnoError("watch", paths_.run_dir(), errno);
   if (watch == run_watch_) return {};
@@ -270,7 +270,7 @@ void DaemonLoop::RefreshPolicy() {
     LogWarning("the settings are unchanged: {}", status.error().message);
     policy_at_ = Monotonic::now() + kPolicyRetry;
   }
-  const std::int64_t catalog_ns = CatalogChangeNs(paths_.catalog_file);
+  const std::int64_t catalog_ns = policy::CatalogChangeNs(paths_.catalog_file);
   if (catalog_ns == catalog_ns_) return;
   catalog_ns_ = catalog_ns;
   const Status status = agent_->WritePolicy();
@@ -332,13 +332,13 @@ void DaemonLoop::Harvest() {
 void DaemonLoop::Upload() {
   if (!upload_ || Monotonic::now() < upload_not_before_) return;
   upload_ = false;
-  const auto consent = EffectiveConsent(paths_);
+  const auto consent = settings::EffectiveConsent(paths_);
   // So no signal arrives in the middle of a request, and the last harvest is made.
-  if (!consent || consent->mode != Mode::kOn) return;
+  if (!consent || consent->mode != settings::Mode::kOn) return;
   const sigset_t stop = StopSignals();
   g_may_exit_at_once = 1;
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  const auto report = agent_->Upload(UploadWish::kWhatIsDue);
+  const auto report = agent_->Upload(volunteer::UploadWish::kWhatIsDue);
   Result<bool> has_new_policy = false;
   if (report && report->batches_sent > 0) has_new_policy = agent_->RefreshFieldPolicy();
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
@@ -360,17 +360,18 @@ void DaemonLoop::Upload() {
   }
 }
 
-Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
+Result<std::string> RunOnce(volunteer::Agent& agent, volunteer::UploadWish wish) {
   FIELDCOST_TRY(agent.WritePolicy({.documentation = true}));
-  FIELDCOST_ASSIGN(const HarvestReport harvest, agent.Harvest());
-  FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(wish));
+  FIELDCOST_ASSIGN(const harvest::HarvestReport harvest, agent.Harvest());
+  FIELDCOST_ASSIGN(const upload::UploadReport upload, agent.Upload(wish));
   if (upload.batches_sent > 0) {
     const auto has_new_policy = agent.RefreshFieldPolicy();
     if (!has_new_policy) {
       LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
     } else if (*has_new_policy) {
       // So programs follow it from now on, not only after the next run.
-      FIELDCOST_ASSIGN(Agent renewed, Agent::Open(agent.paths(), SystemClock()));
+      FIELDCOST_ASSIGN(volunteer::Agent renewed,
+                       volunteer::Agent::Open(agent.paths(), SystemClock()));
       FIELDCOST_TRY(renewed.WritePolicy());
     }
   }
@@ -383,4 +384,4 @@ Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
       upload.batches_left);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::daemon

@@ -13,7 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::daemon {
 
 // The event loop of `fieldcostd`. Harvests run files soon after their programs have closed them
 // (inotify), and every minute while there are any. Uploads at Agent::NextUpload() on the wall
@@ -24,7 +24,7 @@ namespace fieldcost::agent {
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user is running.
-  static Result<DaemonLoop> Start(const AgentPaths& paths, const Clock& clock);
+  static Result<DaemonLoop> Start(const settings::AgentPaths& paths, const Clock& clock);
 
   // Runs until there is a reason to end, which is returned. Notifies the service manager when
   // ready.
@@ -34,7 +34,8 @@ class DaemonLoop {
   using Monotonic = std::chrono::steady_clock;
   using Deadline = std::optional<Monotonic::time_point>;
 
-  DaemonLoop(AgentPaths paths, const Clock& clock) : paths_(std::move(paths)), clock_(&clock) {}
+  DaemonLoop(settings::AgentPaths paths, const Clock& clock)
+      : paths_(std::move(paths)), clock_(&clock) {}
 
   Status Reload();
   // Returns the reason to end; nullopt to continue.
@@ -52,7 +53,7 @@ class DaemonLoop {
   void WatchSystemFile();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
 
-  AgentPaths paths_;
+  settings::AgentPaths paths_;
   const Clock* clock_;
   UniqueFd lock_;
   UniqueFd inotify_;
@@ -62,7 +63,7 @@ class DaemonLoop {
   int system_watch_ = -1;
   std::filesystem::path watched_;  // the directory of system_watch_
   sigset_t while_waiting_{};
-  std::optional<Agent> agent_;
+  std::optional<volunteer::Agent> agent_;
   Deadline harvest_at_;
   Deadline policy_at_;
   Monotonic::time_point upload_not_before_{};
@@ -74,10 +75,10 @@ class DaemonLoop {
 
 // Harvests once, and uploads what is due, or everything. Returns a summary. An unreachable server
 // is an error, although nothing is lost.
-Result<std::string> RunOnce(Agent& agent, UploadWish wish);
+Result<std::string> RunOnce(volunteer::Agent& agent, volunteer::UploadWish wish);
 
 // Explains why nothing is collected: the user's decision or the administrator's. REQUIRES: one of
 // them forbids collection.
-std::string WhyOff(const AgentPaths& paths);
+std::string WhyOff(const settings::AgentPaths& paths);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::daemon

@@ -15,7 +15,12 @@
 
 namespace {
 
-namespace agent = fieldcost::agent;
+namespace daemon = fieldcost::daemon;
+namespace harvest = fieldcost::harvest;
+namespace policy = fieldcost::policy;
+namespace runs = fieldcost::runs;
+namespace settings = fieldcost::settings;
+namespace volunteer = fieldcost::volunteer;
 namespace command = fieldcost::command;
 using fieldcost::Result;
 using fieldcost::Status;
@@ -27,37 +32,39 @@ void Say(const std::string& what) {
 
 // Programs may still be measuring although the administrator forbids it or the user's decision
 // cannot be read. Stops them even if the settings are invalid.
-Status TellProgramsToStop(const agent::AgentPaths& paths, const Result<agent::Consent>& consent) {
-  const auto config = agent::LoadConfigInForce(paths, fieldcost::SystemClock().Now());
-  const Status told = agent::StopMeasuring(paths, config ? *config : agent::AgentConfig());
+Status TellProgramsToStop(const settings::AgentPaths& paths,
+                          const Result<settings::Consent>& consent) {
+  const auto config = policy::LoadConfigInForce(paths, fieldcost::SystemClock().Now());
+  const Status told = runs::StopMeasuring(paths, config ? *config : settings::AgentConfig());
   FIELDCOST_TRY(consent);
   FIELDCOST_TRY(told);
-  return agent::RemoveUnwantedRuns(paths);
+  return harvest::RemoveUnwantedRuns(paths);
 }
 
 Result<int> RunDaemon(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const auto paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const auto paths, settings::AgentPaths::FromEnvironment());
   if (fieldcost::systemd::LogsToJournal()) {
     fieldcost::SetLogFormat(fieldcost::LogFormat::kJournal);
   }
-  const auto consent = agent::EffectiveConsent(paths);
-  if (!consent || consent->mode == agent::Mode::kOff) {
+  const auto consent = settings::EffectiveConsent(paths);
+  if (!consent || consent->mode == settings::Mode::kOff) {
     FIELDCOST_TRY(TellProgramsToStop(paths, consent));
-    const std::string why = agent::WhyOff(paths);
+    const std::string why = daemon::WhyOff(paths);
     fieldcost::systemd::NotifyReady(why);  // so that the service manager does not report a failure
     Say(why + "; nothing to do (`fieldcost agent on` opts in)");
     return 0;
   }
-  FIELDCOST_ASSIGN(agent::Agent opened, agent::Agent::Open(paths, fieldcost::SystemClock()));
+  FIELDCOST_ASSIGN(volunteer::Agent opened,
+                   volunteer::Agent::Open(paths, fieldcost::SystemClock()));
   if (arguments.Has("--once")) {
     FIELDCOST_ASSIGN(
         const std::string done,
-        agent::RunOnce(opened, arguments.Has("--flush") ? agent::UploadWish::kEverythingNow
-                                                        : agent::UploadWish::kWhatIsDue));
+        daemon::RunOnce(opened, arguments.Has("--flush") ? volunteer::UploadWish::kEverythingNow
+                                                         : volunteer::UploadWish::kWhatIsDue));
     Say(done);
     return 0;
   }
-  FIELDCOST_ASSIGN(auto loop, agent::DaemonLoop::Start(paths, fieldcost::SystemClock()));
+  FIELDCOST_ASSIGN(auto loop, daemon::DaemonLoop::Start(paths, fieldcost::SystemClock()));
   Say("watching " + paths.run_dir().string());
   FIELDCOST_ASSIGN(const std::string ended, loop.Run());
   Say(ended);

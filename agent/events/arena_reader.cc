@@ -26,7 +26,7 @@ struct OpenCall {
 
 // The file, and the mapping of its numbers to indices.
 struct Reading {
-  const agent::RunBytes* untrusted;
+  const runs::RunBytes* untrusted;
   shm::TraceHeader header;
   std::vector<std::uint32_t> module_of;  // by its number in the file
   std::vector<std::uint32_t> api_of;
@@ -44,7 +44,7 @@ Status ReadPart(const Reading& reading, std::uint64_t at, Part& part) {
   return {};
 }
 
-Result<shm::TraceHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
+Result<shm::TraceHeader> ReadHeader(const runs::RunBytes& untrusted_bytes) {
   shm::TraceHeader header;
   if (!untrusted_bytes.Read(0, &header, sizeof header)) {
     return Fail(ErrorCode::kCorrupt, "no header");
@@ -77,8 +77,8 @@ Status ReadModules(Reading& reading) {
     shm::TraceModule untrusted;
     FIELDCOST_TRY(ReadPart(reading, shm::TraceModulesOffset() + i * sizeof untrusted, untrusted));
     if (untrusted.complete != 1) continue;
-    const auto path = agent::TextOf(untrusted.path);
-    const auto soname = agent::TextOf(untrusted.soname);
+    const auto path = runs::TextOf(untrusted.path);
+    const auto soname = runs::TextOf(untrusted.soname);
     if (!path || !soname || untrusted.build_id_bytes > sizeof untrusted.build_id ||
         untrusted.begin >= untrusted.end) {
       return Fail(ErrorCode::kCorrupt, "module {} is not valid", i);
@@ -113,8 +113,8 @@ Result<std::uint32_t> IndexOfApi(std::uint64_t number, Reading& reading) {
   shm::TraceApi untrusted;
   FIELDCOST_TRY(ReadPart(reading, shm::TraceApisOffset() + number * sizeof untrusted, untrusted));
   if (untrusted.complete != 1) return kNone;
-  const auto symbol = agent::TextOf(untrusted.symbol);
-  const auto version = agent::TextOf(untrusted.version);
+  const auto symbol = runs::TextOf(untrusted.symbol);
+  const auto version = runs::TextOf(untrusted.version);
   if (!symbol || symbol->empty() || !version) {
     return Fail(ErrorCode::kCorrupt, "API {} has no name", number);
   }
@@ -254,7 +254,7 @@ Status LookAtThread(std::uint32_t slot, Reading& reading) {
   const auto at = [&](std::size_t offset) {
     return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;
   };
-  OpenCall open{.now_ticks = agent::ReadTimeStamp()};
+  OpenCall open{.now_ticks = runs::ReadTimeStamp()};
   std::uint32_t busy = 0;
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, last_ticks)), open.last_ticks));
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, busy)), busy));
@@ -368,9 +368,9 @@ std::uint64_t Arena::Nanoseconds(std::uint64_t ticks) const {
   return static_cast<std::uint64_t>((Wide{ticks} * tsc_to_ns_multiplier) >> 32);
 }
 
-Result<Arena> ReadArena(const agent::RunBytes& untrusted_bytes) {
+Result<Arena> ReadArena(const runs::RunBytes& untrusted_bytes) {
   FIELDCOST_ASSIGN(const shm::TraceHeader header, ReadHeader(untrusted_bytes));
-  const auto program = agent::TextOf(header.program);
+  const auto program = runs::TextOf(header.program);
   if (!program) return Fail(ErrorCode::kCorrupt, "the program's name is not terminated");
   Reading reading{.untrusted = &untrusted_bytes,
                   .header = header,

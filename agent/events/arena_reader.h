@@ -124,6 +124,6 @@ struct Arena {
 // node lacks its parent, and a later read returns at least as much. Sums over all nodes, and over
 // all edges, are below 2^60; in ns, below 2^63. kUnavailable: its writer is still creating it.
 // kCorrupt, kUnsupported.
-Result<Arena> ReadArena(const agent::RunBytes& untrusted_bytes);
+Result<Arena> ReadArena(const runs::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::events

@@ -58,7 +58,7 @@ Status WritePlan(const fs::path& directory, const TraceOptions& options) {
 
 Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options) {
   FIELDCOST_TRY(WritePlan(directory, options));
-  return Variables{{"LD_PRELOAD", agent::PreloadWith(options.library)},
+  return Variables{{"LD_PRELOAD", reach::PreloadWith(options.library)},
                    {shm::kTraceDirectoryVariable, directory.string()}};
 }
 
@@ -88,12 +88,12 @@ Result<Arenas> TakeArenas(const fs::path& directory) {
   std::sort(paths.begin(), paths.end());
   Arenas taken;
   for (const fs::path& path : paths) {
-    const auto bytes = agent::RunFileBytes::Open(path);
+    const auto bytes = runs::RunFileBytes::Open(path);
     if (!bytes) {
       ++taken.refused;
       continue;
     }
-    const bool is_running = agent::IsBeingWritten(bytes->fd());
+    const bool is_running = runs::IsBeingWritten(bytes->fd());
     Result<Arena> arena = ReadArena(*bytes);
     if (arena) {
       arena->still_runs = is_running;

@@ -27,7 +27,7 @@ struct TraceOptions {
   std::string globs;        // "library!symbol", comma-separated: trace these calls; no rebuild
   bool data_slots = false;  // calls through all data slots, which changes &function
   std::uint64_t arena_bytes = shm::kTraceUsualArenaBytes;  // a multiple of kTraceChunkBytes
-  std::uint64_t tsc_to_ns_multiplier = 0;                  // agent::CalibrateTsc()
+  std::uint64_t tsc_to_ns_multiplier = 0;                  // runs::CalibrateTsc()
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

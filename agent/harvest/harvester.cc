@@ -19,7 +19,7 @@
 #include "agent/settings/public_modules.h"
 #include "common/base/log.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::harvest {
 namespace {
 
 // Key of the run files' place when a missing one was last treated as gone: see SeesAllRuns().
@@ -54,18 +54,18 @@ bool IsOurs(const Error& error) {
 
 // All measurements of non-public libraries share one key.
 stats::ApiKey PrivateApi() {
-  return {.soname = kPrivateName,
+  return {.soname = settings::kPrivateName,
           .package_version = {},
           .build_id = {},
-          .symbol = kPrivateName,
+          .symbol = settings::kPrivateName,
           .symbol_version = {}};
 }
 
 // One value per reason.
-RunCell NotMeasuredCell(std::size_t pick, std::uint32_t reasons) {
-  RunCell cell{.pick = static_cast<std::uint32_t>(pick),
-               .metric = stats::Metric::kNotMeasured,
-               .histogram = {}};
+runs::RunCell NotMeasuredCell(std::size_t pick, std::uint32_t reasons) {
+  runs::RunCell cell{.pick = static_cast<std::uint32_t>(pick),
+                     .metric = stats::Metric::kNotMeasured,
+                     .histogram = {}};
   for (std::uint32_t reason = 1; reason <= reasons; reason *= 2) {
     if ((reasons & reason) != 0) cell.histogram.Add(reason, 1);
   }
@@ -115,10 +115,10 @@ std::string PlaceOf(const std::filesystem::path& directory, const std::string& b
 
 // Handles a file that its process has not completed: removes it if it is old and its process is
 // gone.
-void LeaveUnready(const std::filesystem::path& path, const RunFileBytes& bytes,
+void LeaveUnready(const std::filesystem::path& path, const runs::RunFileBytes& bytes,
                   HarvestReport& report) {
   const bool is_old = ::time(nullptr) - bytes.modified_unix_seconds() > kUnfinishedSeconds;
-  if (is_old && !IsBeingWritten(bytes.fd())) {
+  if (is_old && !runs::IsBeingWritten(bytes.fd())) {
     ::unlink(path.c_str());
   } else {
     ++report.files_left;
@@ -127,9 +127,10 @@ void LeaveUnready(const std::filesystem::path& path, const RunFileBytes& bytes,
 
 }  // namespace
 
-RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
-  RunNumbers now{.lost_calls = info.lost_calls, .refused_cells = content.refused_cells};
-  for (const RunPick& pick : content.picks) {
+spool::RunNumbers NumbersOf(const runs::RunInfo& info, const runs::RunContent& content,
+                            const spool::RunNumbers& before) {
+  spool::RunNumbers now{.lost_calls = info.lost_calls, .refused_cells = content.refused_cells};
+  for (const runs::RunPick& pick : content.picks) {
     if (pick.dropped) ++now.dropped_picks;
     if (!pick.calls) continue;
     now.timed_calls += pick.calls->timed;
@@ -142,15 +143,16 @@ RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNu
           .refused_cells = std::max(before.refused_cells, now.refused_cells)};
 }
 
-std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content, bool ended) {
-  std::vector<RunCell> cells;
+std::vector<runs::RunCell> SingleValues(const runs::RunInfo& info, const runs::RunContent& content,
+                                        bool ended) {
+  std::vector<runs::RunCell> cells;
   const auto add = [&](std::size_t pick, stats::Metric metric, std::uint64_t value,
                        std::uint64_t weight = 1) {
     cells.push_back({.pick = static_cast<std::uint32_t>(pick), .metric = metric, .histogram = {}});
     cells.back().histogram.Add(value, weight);
   };
   for (std::size_t i = 0; i < content.picks.size(); ++i) {
-    const RunPick& pick = content.picks[i];
+    const runs::RunPick& pick = content.picks[i];
     if (ended && pick.calls && pick.has_all_calls) {
       const std::uint64_t calls = pick.calls->timed + pick.calls->untimed;
       if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
@@ -159,8 +161,8 @@ std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content
     if (ended && pick.not_measured != 0) cells.push_back(NotMeasuredCell(i, pick.not_measured));
   }
   if (!ended || info.forced || info.asked) return cells;
-  for (const RunCell& cell : content.cells) {
-    const RunPick& pick = content.picks[cell.pick];
+  for (const runs::RunCell& cell : content.cells) {
+    const runs::RunPick& pick = content.picks[cell.pick];
     const bool is_time =
         cell.metric == stats::Metric::kWallTime || cell.metric == stats::Metric::kWallTimeBusy;
     if (!is_time || !pick.calls) continue;
@@ -174,40 +176,40 @@ std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content
   return cells;
 }
 
-Result<std::vector<std::filesystem::path>> ListRunFiles(const AgentPaths& paths) {
+Result<std::vector<std::filesystem::path>> ListRunFiles(const settings::AgentPaths& paths) {
   std::vector<std::filesystem::path> files;
-  for (const std::filesystem::path& directory : RunDirectories(paths)) {
+  for (const std::filesystem::path& directory : settings::RunDirectories(paths)) {
     FIELDCOST_TRY(ListDirectory(directory, files));
   }
   return files;
 }
 
-Status RemoveUnwantedRuns(const AgentPaths& paths) {
+Status RemoveUnwantedRuns(const settings::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths));
   for (const std::filesystem::path& path : files) {
-    const auto bytes = RunFileBytes::Open(path);
+    const auto bytes = runs::RunFileBytes::Open(path);
     if (!bytes) continue;
-    const auto info = ReadRunInfo(*bytes);
+    const auto info = runs::ReadRunInfo(*bytes);
     if (!info || !info->ready || info->forced) continue;
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoError("remove", path, errno);
   }
   return {};
 }
 
-Harvester::Harvester(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
-                     StateDb& database)
+Harvester::Harvester(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                     const Clock& clock, spool::StateDb& database)
     : paths_(&paths),
       clock_(&clock),
       database_(&database),
       extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {
-  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+  for (wire::PolicyModule& module : settings::PublicModulesOf(config)) {
     public_modules_.emplace(std::move(module.soname), std::move(module.package));
   }
 }
 
 Result<HarvestReport> Harvester::HarvestAll() {
   HarvestReport report;
-  directories_ = RunDirectories(*paths_);
+  directories_ = settings::RunDirectories(*paths_);
   FIELDCOST_TRY(FindMissing());
   FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(*paths_));
   for (const std::filesystem::path& path : files) {
@@ -219,9 +221,9 @@ Result<HarvestReport> Harvester::HarvestAll() {
   return report;
 }
 
-Status Harvester::NamePicks(const RunInfo& info, RunContent& content) {
+Status Harvester::NamePicks(const runs::RunInfo& info, runs::RunContent& content) {
   ModuleVersions versions(*database_);
-  for (RunPick& pick : content.picks) {
+  for (runs::RunPick& pick : content.picks) {
     FIELDCOST_ASSIGN(const PackageOwner owner, versions.Find(pick.api, pick.module_path));
     pick.api.package_version = owner.version;
     pick.is_private = !IsPublic(pick.api, owner);
@@ -231,25 +233,25 @@ Status Harvester::NamePicks(const RunInfo& info, RunContent& content) {
 }
 
 Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& report) {
-  const auto bytes = RunFileBytes::Open(path);
+  const auto bytes = runs::RunFileBytes::Open(path);
   if (!bytes) {
     if (bytes.error().code == ErrorCode::kNotFound) return {};  // another process was faster
     return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(path, bytes.error(), report);
   }
-  const auto info = ReadRunInfo(*bytes);
+  const auto info = runs::ReadRunInfo(*bytes);
   if (!info) return Refuse(path, info.error(), report);
   if (!info->ready) {
     LeaveUnready(path, *bytes, report);
     return {};
   }
   // Checked before the cells are read: once the process has ended, the values are final.
-  const bool ended = !IsBeingWritten(bytes->fd());
-  auto content = ReadRunContent(*bytes, *info, ended);
+  const bool ended = !runs::IsBeingWritten(bytes->fd());
+  auto content = runs::ReadRunContent(*bytes, *info, ended);
   if (!content) return Refuse(path, content.error(), report);
   FIELDCOST_TRY(NamePicks(*info, *content));
-  const RunIdentity run{.name = path.filename().string(),
-                        .inode = bytes->inode(),
-                        .start_unix_ns = info->start_unix_ns};
+  const spool::RunIdentity run{.name = path.filename().string(),
+                               .inode = bytes->inode(),
+                               .start_unix_ns = info->start_unix_ns};
   FIELDCOST_TRY(Count(path, run, *info, *content, ended, report));
   ++report.files_read;
   report.cells_refused += content->refused_cells;
@@ -265,8 +267,8 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
   return {};
 }
 
-Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& run,
-                        const RunInfo& info, const RunContent& content, bool ended,
+Status Harvester::Count(const std::filesystem::path& path, const spool::RunIdentity& run,
+                        const runs::RunInfo& info, const runs::RunContent& content, bool ended,
                         HarvestReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_TRY(ForgetMissing());
@@ -274,26 +276,26 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   if (InodeOf(path) != run.inode) return {};
   // Read inside the transaction: withdrawing consent first writes the file and then removes the
   // rows that this transaction may have added.
-  const auto consent = EffectiveConsent(*paths_);
-  const Consent decision = consent ? *consent : Consent{};
-  if (!info.forced && !MayKeep(decision, info.start())) return {};
-  const bool may_send = MaySend(decision, info.start(), info.forced || info.asked);
-  FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
+  const auto consent = settings::EffectiveConsent(*paths_);
+  const settings::Consent decision = consent ? *consent : settings::Consent{};
+  if (!info.forced && !settings::MayKeep(decision, info.start())) return {};
+  const bool may_send = settings::MaySend(decision, info.start(), info.forced || info.asked);
+  FIELDCOST_ASSIGN(const spool::RunSnapshot before, database_->FindSnapshot(run));
   HarvestReport counted;
   const std::uint64_t now = SecondOf(clock_->Now());
-  RunSnapshot changes{
+  spool::RunSnapshot changes{
       .looked_second = now, .numbers = NumbersOf(info, content, before.numbers), .totals = {}};
   // Calls are dated with the time of the previous harvest, or with the run's start, so that a query
   // for calls after a given time never returns earlier ones.
-  const RecentKey when{
+  const spool::RecentKey when{
       .second = before.is_known ? before.looked_second : std::min(SecondOf(info.start()), now),
       .request = info.request_id,
       .is_fielded = !info.forced && !info.asked};
-  for (const RunCell& cell : content.cells) {
+  for (const runs::RunCell& cell : content.cells) {
     FIELDCOST_TRY(
         CountCell(cell, content.picks[cell.pick], before, when, may_send, changes, counted));
   }
-  for (const RunCell& cell : SingleValues(info, content, ended)) {
+  for (const runs::RunCell& cell : SingleValues(info, content, ended)) {
     if (before.totals.contains({cell.pick, cell.metric})) continue;
     FIELDCOST_TRY(
         CountCell(cell, content.picks[cell.pick], before, when, may_send, changes, counted));
@@ -310,42 +312,46 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
 }
 
 // Counts runs by kind. Runs that were not drawn have a count but no file.
-Status Harvester::CountRun(const RunInfo& info) {
-  return database_->Add(info.forced || info.asked ? kAskedRunsNumber : kDrawnRunsNumber, 1);
+Status Harvester::CountRun(const runs::RunInfo& info) {
+  return database_->Add(
+      info.forced || info.asked ? spool::kAskedRunsNumber : spool::kDrawnRunsNumber, 1);
 }
 
 // The skip file restarts at 0 on each boot.
 Status Harvester::CountNotDrawn() {
   std::uint64_t now = 0;
-  for (const SkipCount& skip : ReadSkips(paths_->skip_file())) {
+  for (const runs::SkipCount& skip : runs::ReadSkips(paths_->skip_file())) {
     if (skip.skip == shm::Skip::kNotDrawn) now = skip.runs;
   }
   if (now == 0) return {};
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
-  FIELDCOST_ASSIGN(const std::uint64_t seen, database_->Get(kNotDrawnSeenNumber, 0));
+  FIELDCOST_ASSIGN(const std::uint64_t seen, database_->Get(spool::kNotDrawnSeenNumber, 0));
   if (now == seen) return {};
-  FIELDCOST_TRY(database_->Add(kNotDrawnRunsNumber, now > seen ? now - seen : now));
-  FIELDCOST_TRY(database_->Set(kNotDrawnSeenNumber, now));
+  FIELDCOST_TRY(database_->Add(spool::kNotDrawnRunsNumber, now > seen ? now - seen : now));
+  FIELDCOST_TRY(database_->Set(spool::kNotDrawnSeenNumber, now));
   return transaction.Commit();
 }
 
-Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now) {
+Status Harvester::AddNumbers(const runs::RunInfo& info, const spool::RunNumbers& before,
+                             const spool::RunNumbers& now) {
   const std::uint64_t timed = now.timed_calls - before.timed_calls;
   const std::uint64_t untimed = now.untimed_calls - before.untimed_calls;
   // 512 picks of kMaxRunCalls calls at kMaxCallCostPs each: below 2^79.
   const stats::Uint128 overhead_ps =
       stats::Uint128{timed} * info.timed_call_ps + stats::Uint128{untimed} * info.untimed_call_ps;
-  FIELDCOST_TRY(database_->Add(kLostCallsNumber, now.lost_calls - before.lost_calls));
-  FIELDCOST_TRY(database_->Add(kTimedCallsNumber, timed));
-  FIELDCOST_TRY(database_->Add(kUntimedCallsNumber, untimed));
-  FIELDCOST_TRY(database_->Add(kDroppedPicksNumber, now.dropped_picks - before.dropped_picks));
-  FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, now.refused_cells - before.refused_cells));
-  return database_->Add(kOverheadNumber, static_cast<std::uint64_t>(overhead_ps / kPsPerNs));
+  FIELDCOST_TRY(database_->Add(spool::kLostCallsNumber, now.lost_calls - before.lost_calls));
+  FIELDCOST_TRY(database_->Add(spool::kTimedCallsNumber, timed));
+  FIELDCOST_TRY(database_->Add(spool::kUntimedCallsNumber, untimed));
+  FIELDCOST_TRY(
+      database_->Add(spool::kDroppedPicksNumber, now.dropped_picks - before.dropped_picks));
+  FIELDCOST_TRY(
+      database_->Add(spool::kRefusedCellsNumber, now.refused_cells - before.refused_cells));
+  return database_->Add(spool::kOverheadNumber, static_cast<std::uint64_t>(overhead_ps / kPsPerNs));
 }
 
-Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
-                            const RecentKey& when, bool may_send, RunSnapshot& changes,
-                            HarvestReport& report) {
+Status Harvester::CountCell(const runs::RunCell& cell, const runs::RunPick& pick,
+                            const spool::RunSnapshot& before, const spool::RecentKey& when,
+                            bool may_send, spool::RunSnapshot& changes, HarvestReport& report) {
   stats::CostHistogram difference = cell.histogram;
   const auto counted = before.totals.find({cell.pick, cell.metric});
   if (counted != before.totals.end()) {
@@ -354,7 +360,7 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
     // with.
     if (!difference.Subtract(counted->second)) return {};
   }
-  const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
+  const spool::LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
   FIELDCOST_TRY(database_->AddLocal(key, difference, pick.is_private));
   FIELDCOST_TRY(database_->AddRecent(when, key, difference));
   if (may_send && !pick.is_private) {
@@ -378,10 +384,10 @@ Status Harvester::Refuse(const std::filesystem::path& path, const Error& why,
   LogWarning("run file {} is refused and set aside: {}", name, why.message);
   ++report.files_refused;
   if (report.refused_reason.empty()) report.refused_reason = why.message;
-  return database_->Add(kRefusedFilesNumber, 1);
+  return database_->Add(spool::kRefusedFilesNumber, 1);
 }
 
-bool Harvester::IsThere(const RunIdentity& run) const {
+bool Harvester::IsThere(const spool::RunIdentity& run) const {
   return std::any_of(directories_.begin(), directories_.end(), [&](const auto& directory) {
     return InodeOf(directory / run.name) == run.inode;
   });
@@ -392,7 +398,7 @@ bool Harvester::IsThere(const RunIdentity& run) const {
 // directory ends with the session. Another harvester may still count such runs; they are lost at
 // reboot.
 Result<bool> Harvester::SeesAllRuns() {
-  const std::string boot_id = BootId();
+  const std::string boot_id = runs::BootId();
   const std::string place = PlaceOf(paths_->run_dir(), boot_id);
   FIELDCOST_ASSIGN(const std::string last, database_->GetText(kRunPlaceText));
   if (place.empty() || last.starts_with(boot_id + " ")) return place == last;
@@ -402,17 +408,17 @@ Result<bool> Harvester::SeesAllRuns() {
 
 Status Harvester::FindMissing() {
   missing_.clear();
-  FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
+  FIELDCOST_ASSIGN(const std::vector<spool::RunIdentity> runs, database_->Snapshots());
   if (runs.empty()) return {};
   FIELDCOST_ASSIGN(const bool sees_all, SeesAllRuns());
   if (!sees_all) return {};
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(missing_),
-               [&](const RunIdentity& run) { return !IsThere(run); });
+               [&](const spool::RunIdentity& run) { return !IsThere(run); });
   return {};
 }
 
 Status Harvester::ForgetMissing() {
-  for (const RunIdentity& run : missing_) {
+  for (const spool::RunIdentity& run : missing_) {
     if (!IsThere(run)) FIELDCOST_TRY(database_->RemoveSnapshot(run));
   }
   return {};
@@ -425,4 +431,4 @@ bool Harvester::IsPublic(const stats::ApiKey& api, const PackageOwner& owner) co
   return module->second.empty() || module->second == owner.package;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::harvest

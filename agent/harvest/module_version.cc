@@ -12,7 +12,7 @@
 #include "common/base/read_at.h"
 #include "common/wire/wire_limits.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::harvest {
 namespace {
 
 // The owner as stored in the database: "PACKAGE VERSION", or empty.
@@ -56,11 +56,11 @@ Result<PackageOwner> ModuleVersions::Find(const stats::ApiKey& api,
   const UniqueFd fd = OpenRegular(untrusted_path, info);
   if (!fd.valid() || BuildIdIn(ReaderOf(fd)) != api.build_id) return PackageOwner{};
   // The change time: unlike the modification time, it is never set back.
-  const ModuleFile file{.path = untrusted_path,
-                        .inode = info.st_ino,
-                        .modified_ns = static_cast<std::uint64_t>(info.st_ctim.tv_sec) *
-                                           std::uint64_t{1'000'000'000} +
-                                       static_cast<std::uint64_t>(info.st_ctim.tv_nsec)};
+  const spool::ModuleFile file{.path = untrusted_path,
+                               .inode = info.st_ino,
+                               .modified_ns = static_cast<std::uint64_t>(info.st_ctim.tv_sec) *
+                                                  std::uint64_t{1'000'000'000} +
+                                              static_cast<std::uint64_t>(info.st_ctim.tv_nsec)};
   FIELDCOST_ASSIGN(const std::optional<std::string> cached, database_->FindModuleVersion(file));
   const auto known = cached ? OwnerIn(*cached) : std::nullopt;
   if (known) return *known;
@@ -74,4 +74,4 @@ Result<PackageOwner> ModuleVersions::Find(const stats::ApiKey& api,
   return *owner;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::harvest

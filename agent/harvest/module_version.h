@@ -8,14 +8,14 @@
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::harvest {
 
 // Finds the package and version of a measured library. Queries the package managers and caches
 // their responses in the state database by path, inode and change time, so an upgrade causes a new
 // query. The path never leaves the machine; the version does.
 class ModuleVersions {
  public:
-  explicit ModuleVersions(StateDb& database, PackageManagers managers = {})
+  explicit ModuleVersions(spool::StateDb& database, PackageManagers managers = {})
       : database_(&database), managers_(std::move(managers)) {}
 
   // Returns an empty owner if there is no package database, if the file is missing or belongs to no
@@ -25,8 +25,8 @@ class ModuleVersions {
   Result<PackageOwner> Find(const stats::ApiKey& api, const std::string& untrusted_path);
 
  private:
-  StateDb* database_;
+  spool::StateDb* database_;
   PackageManagers managers_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::harvest

@@ -20,12 +20,12 @@ constexpr std::size_t kMaxPairs = std::size_t{1} << 22;
 
 // The file, and the mapping from API numbers to indices.
 struct Reading {
-  const agent::RunBytes* untrusted;
+  const runs::RunBytes* untrusted;
   std::vector<std::uint32_t> index_of;  // by the API's number
   LabFile file;
 };
 
-Result<shm::LabHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
+Result<shm::LabHeader> ReadHeader(const runs::RunBytes& untrusted_bytes) {
   shm::LabHeader header;
   if (!untrusted_bytes.Read(0, &header, sizeof header)) {
     return Fail(ErrorCode::kCorrupt, "no header");
@@ -58,10 +58,10 @@ std::optional<std::uint64_t> OneLess(std::uint64_t value) {
 }
 
 Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
-  const auto module = agent::TextOf(untrusted_api.module);
-  const auto symbol = agent::TextOf(untrusted_api.symbol);
-  const auto version = agent::TextOf(untrusted_api.version);
-  const auto path = agent::TextOf(untrusted_api.path);
+  const auto module = runs::TextOf(untrusted_api.module);
+  const auto symbol = runs::TextOf(untrusted_api.symbol);
+  const auto version = runs::TextOf(untrusted_api.version);
+  const auto path = runs::TextOf(untrusted_api.path);
   if (!module || !symbol || !version || !path) {
     return Fail(ErrorCode::kCorrupt, "a text is not terminated");
   }
@@ -79,8 +79,8 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
       .not_measured = untrusted_api.not_measured & shm::kAllNotMeasured,
       .first_call_ns = OneLess(untrusted_api.first_call_ns),
       .first_call_bytes = OneLess(untrusted_api.first_call_bytes)};
-  if (api.first_call_ns > agent::kMaxFirstCallNs) api.first_call_ns = agent::kMaxFirstCallNs;
-  if (api.first_call_bytes > agent::kMaxRunCalls) api.first_call_bytes = agent::kMaxRunCalls;
+  if (api.first_call_ns > runs::kMaxFirstCallNs) api.first_call_ns = runs::kMaxFirstCallNs;
+  if (api.first_call_bytes > runs::kMaxRunCalls) api.first_call_bytes = runs::kMaxRunCalls;
   FIELDCOST_TRY(wire::ValidateApiKey(api.api));
   api.hash =
       shm::ApiHash(api.api.soname.c_str(), api.api.symbol.c_str(), api.api.symbol_version.c_str());
@@ -156,7 +156,7 @@ void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std:
                    reading.untrusted->Read(shm::LabIoOffset() + (number - 1) * sizeof untrusted_io,
                                            &untrusted_io, sizeof untrusted_io));
   for (std::uint32_t i = 0; i < shm::kLabIoMetrics && is_known; ++i) {
-    const auto moved = agent::HistogramOf(untrusted_io.moved[i]);
+    const auto moved = runs::HistogramOf(untrusted_io.moved[i]);
     is_known = moved.has_value() && moved->count() <= returned;
     if (!is_known) break;
     api.moved[i].Merge(*moved);
@@ -179,9 +179,9 @@ void DropNotMeasured(LabFileApi& api) {
 
 // Returns false, and adds nothing, if the block has impossible values.
 bool AddBlock(const Reading& reading, const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
-  const auto inclusive = agent::HistogramOf(untrusted_block.inclusive);
-  const auto exclusive = agent::HistogramOf(untrusted_block.exclusive);
-  const auto sizes = agent::HistogramOf(untrusted_block.sizes);
+  const auto inclusive = runs::HistogramOf(untrusted_block.inclusive);
+  const auto exclusive = runs::HistogramOf(untrusted_block.exclusive);
+  const auto sizes = runs::HistogramOf(untrusted_block.sizes);
   if (!inclusive || !exclusive || !sizes) return false;
   if (untrusted_block.without_bytes > untrusted_block.head.calls) return false;
   for (stats::CostHistogram* sum : {&api.inclusive, &api.exclusive}) {
@@ -194,15 +194,15 @@ bool AddBlock(const Reading& reading, const shm::LabMapBlock& untrusted_block, L
   for (unsigned i = 0; i < shm::kLabArguments; ++i) {
     for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
       std::uint64_t& calls = api.arguments[i][slot];
-      calls += std::min(untrusted_block.arguments[i][slot], agent::kMaxRunCalls - calls);
+      calls += std::min(untrusted_block.arguments[i][slot], runs::kMaxRunCalls - calls);
     }
   }
   return true;
 }
 
 bool AddBlock(const Reading&, const shm::LabTimeBlock& untrusted_block, LabFileApi& api) {
-  const auto time = agent::HistogramOf(untrusted_block.time);
-  const auto cycles = agent::HistogramOf(untrusted_block.cycles);
+  const auto time = runs::HistogramOf(untrusted_block.time);
+  const auto cycles = runs::HistogramOf(untrusted_block.cycles);
   if (!time || !cycles || !IsPossible(untrusted_block.all)) return false;
   const auto& by_argument = untrusted_block.by_argument;
   if (!std::all_of(std::begin(by_argument), std::end(by_argument), IsPossible)) return false;
@@ -229,7 +229,7 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
     FIELDCOST_ASSIGN(const std::uint32_t index, IndexOf(head.api, reading));
     if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} belongs to no API", i);
     LabFileApi& api = reading.file.apis[index];
-    if (head.calls > agent::kMaxRunCalls - api.calls || head.nested > head.calls ||
+    if (head.calls > runs::kMaxRunCalls - api.calls || head.nested > head.calls ||
         head.abandoned > head.calls || !AddBlock(reading, untrusted_block, api)) {
       ++reading.file.refused;
       continue;
@@ -262,8 +262,8 @@ Status ReadNodes(const shm::LabHeader& header, Reading& reading) {
       reading.file.nodes.push_back(
           {.parent = node.parent == 0 ? LabFileNode::kRoot : first + node.parent - 1,
            .api = api,
-           .calls = std::min(node.calls, agent::kMaxRunCalls),
-           .bytes = std::min(node.bytes, agent::kMaxRunCalls)});
+           .calls = std::min(node.calls, runs::kMaxRunCalls),
+           .bytes = std::min(node.bytes, runs::kMaxRunCalls)});
     }
   }
   return {};
@@ -271,9 +271,9 @@ Status ReadNodes(const shm::LabHeader& header, Reading& reading) {
 
 }  // namespace
 
-Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes) {
+Result<LabFile> ReadLabFile(const runs::RunBytes& untrusted_bytes) {
   FIELDCOST_ASSIGN(const shm::LabHeader header, ReadHeader(untrusted_bytes));
-  const auto program = agent::TextOf(header.program);
+  const auto program = runs::TextOf(header.program);
   if (!program) return Fail(ErrorCode::kCorrupt, "the program's name is not terminated");
   Reading reading{.untrusted = &untrusted_bytes, .index_of = {}, .file = {}};
   reading.file = {.program = std::string(*program),
@@ -288,7 +288,7 @@ Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes) {
                   .left_out_names = {},
                   .bias_ps = header.bias_ps};
   for (const auto& untrusted_name : header.left_out_names) {
-    const auto name = agent::TextOf(untrusted_name);
+    const auto name = runs::TextOf(untrusted_name);
     if (!name) return Fail(ErrorCode::kCorrupt, "a name that was left out is not terminated");
     if (!name->empty()) reading.file.left_out_names.emplace_back(*name);
   }

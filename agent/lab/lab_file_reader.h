@@ -73,6 +73,6 @@ struct LabFile {
 // Parses a program's lab file, which is untrusted and may be incomplete if the program is still
 // running. Errors: kUnavailable if the program has not finished creating it; kCorrupt;
 // kUnsupported.
-Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
+Result<LabFile> ReadLabFile(const runs::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::lab

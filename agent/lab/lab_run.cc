@@ -34,8 +34,8 @@ void RemoveLabFiles(const fs::path& directory) {
 }
 
 // Waits for a program that outlives the command; `patience_ms` is shared by all such programs.
-bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
-  while (agent::IsBeingWritten(bytes.fd())) {
+bool WaitUntilEnded(const runs::RunFileBytes& bytes, int& patience_ms) {
+  while (runs::IsBeingWritten(bytes.fd())) {
     if (patience_ms <= 0) return false;
     // F_OFD_GETLK only queries the lock and cannot wait for it, so this polls.
     ::poll(nullptr, 0, kLookMs);
@@ -53,12 +53,12 @@ Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan) {
   ScenarioOptions scenario = runner.scenario;
   scenario.library = runner.library;
   scenario.environment.emplace_back(shm::kLabDirectoryVariable, runner.directory.string());
-  std::optional<agent::ChildWatch> children;
+  std::optional<reach::ChildWatch> children;
   if (is_map) {
     scenario.look = [&](pid_t command) {
       if (!children) {
         children.emplace(
-            agent::SurveyOptions{.uid = ::getuid(), .library = runner.library.filename().string()},
+            reach::SurveyOptions{.uid = ::getuid(), .library = runner.library.filename().string()},
             command);
       }
       children->LookIfDue();
@@ -69,7 +69,7 @@ Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan) {
   if (children) run.unmeasured = children->Unmeasured();
   int patience_ms = run.scenario.timed_out || run.scenario.interrupted ? 0 : kPatienceMs;
   for (const fs::path& path : LabFilesIn(runner.directory)) {
-    const auto bytes = agent::RunFileBytes::Open(path);
+    const auto bytes = runs::RunFileBytes::Open(path);
     if (!bytes) {
       ++run.refused_files;
       continue;

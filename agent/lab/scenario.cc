@@ -34,7 +34,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
   auto added = options.environment;
-  added.emplace_back("LD_PRELOAD", agent::PreloadWith(options.library));
+  added.emplace_back("LD_PRELOAD", reach::PreloadWith(options.library));
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);

@@ -33,10 +33,10 @@ bool IsPublic(const std::vector<wire::PolicyModule>& modules, const std::string&
   });
 }
 
-Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config) {
-  FIELDCOST_ASSIGN(agent::StateDb database, agent::StateDb::Open(kInMemory));
-  agent::ModuleVersions versions(database);
-  const std::vector<wire::PolicyModule> modules = agent::PublicModulesOf(config);
+Result<Naming> NameApis(const Sums& sums, const settings::AgentConfig& config) {
+  FIELDCOST_ASSIGN(spool::StateDb database, spool::StateDb::Open(kInMemory));
+  harvest::ModuleVersions versions(database);
+  const std::vector<wire::PolicyModule> modules = settings::PublicModulesOf(config);
   Naming naming;
   for (const ApiSums& api : sums.apis()) {
     FIELDCOST_ASSIGN(const PackageOwner owner, versions.Find(api.api, api.path));
@@ -122,11 +122,11 @@ std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {
 
 }  // namespace
 
-Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
-                                 const TableOptions& options) {
+Result<wire::LabTable> MakeTable(const Measurement& measurement,
+                                 const settings::AgentConfig& config, const TableOptions& options) {
   const Sums& sums = measurement.sums;
   FIELDCOST_ASSIGN(const Naming naming, NameApis(sums, config));
-  const stats::HardwareClass hardware = agent::ThisHardware();
+  const stats::HardwareClass hardware = settings::ThisHardware();
   wire::LabTable table;
   for (const std::uint32_t index : naming.order) {
     const ApiSums& api = sums.apis()[index];

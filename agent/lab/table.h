@@ -18,7 +18,7 @@ struct TableOptions {
 };
 
 // Creates the table of a measurement, with one part. `config` defines which libraries are public.
-Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
-                                 const TableOptions& options);
+Result<wire::LabTable> MakeTable(const Measurement& measurement,
+                                 const settings::AgentConfig& config, const TableOptions& options);
 
 }  // namespace fieldcost::lab

@@ -7,7 +7,7 @@
 #include "common/catalog/catalog.h"
 #include "common/shm/selection.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 // Bounds the memory used while a catalogue is read.
@@ -104,4 +104,4 @@ Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::pat
   return apis;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

@@ -8,7 +8,7 @@
 #include "common/shm/policy_file.h"
 #include "common/wire/policy.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 
 // The probability with which a program's random pick chooses each API. APIs with few contributions
 // are preferred, so that the catalogue grows evenly instead of measuring malloc again and again.
@@ -41,4 +41,4 @@ std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis,
 // catalogue of a million rows.
 Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::path& catalog_file);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

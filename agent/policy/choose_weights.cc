@@ -8,7 +8,7 @@
 #include "agent/policy/api_weights.h"
 #include "common/base/log.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 // A catalogue changed less than this before the policy was written may have changed while it was
@@ -24,20 +24,20 @@ bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
 
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
   // The newest data may be only in the write-ahead log. A reader creates an empty log.
-  return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
+  return std::max(runs::ChangeNs(catalog_file), runs::ChangeNs(catalog_file.string() + "-wal"));
 }
 
-PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
-                            WeightSource source) {
+runs::PolicyWeights ChooseWeights(const settings::AgentPaths& paths,
+                                  const settings::AgentConfig& config, WeightSource source) {
   const std::int64_t catalog_ns = CatalogChangeNs(paths.catalog_file);
   const auto policy = static_cast<std::uint32_t>(config.field_policy_version);
   if (catalog_ns == 0) return {WeightsFrom({}, config.policy_weights), policy, 0};
-  PresentPolicy present = LoadPresentPolicy(paths);
+  runs::PresentPolicy present = runs::LoadPresentPolicy(paths);
   if (present.weights && HasSeen(present.change_ns, catalog_ns) &&
       present.weights_policy == policy) {
     return {*std::move(present.weights), policy, 0};
   }
-  PolicyWeights unchanged{
+  runs::PolicyWeights unchanged{
       .entries = std::move(present.weights).value_or(std::vector<shm::WeightEntry>()),
       .policy = present.weights_policy,
       .unseen_ns = 0};
@@ -51,4 +51,4 @@ PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
   return unchanged;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

@@ -13,7 +13,7 @@
 #include "common/shm/mix.h"
 #include "common/shm/policy_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 using std::chrono::steady_clock;
@@ -124,11 +124,11 @@ void AddHeaders(const path& root, Budget& budget, Numbers& numbers) {
 }
 
 // A number that almost certainly changes if one of the directories changes; never 0.
-std::uint32_t SourceOf(const AgentPaths& paths) {
+std::uint32_t SourceOf(const settings::AgentPaths& paths) {
   std::uint64_t hash = shm::kEmptyHash;
   const auto add = [&hash](const path& directory) {
     hash = shm::HashText(directory.c_str(), hash);
-    hash = shm::HashNumber(static_cast<std::uint64_t>(ChangeNs(directory)), hash);
+    hash = shm::HashNumber(static_cast<std::uint64_t>(runs::ChangeNs(directory)), hash);
   };
   std::size_t most = DocumentationLimits().entries;
   for (const path& directory : paths.manual_dirs) add(directory);
@@ -157,7 +157,7 @@ void AddHeaderNames(std::string_view untrusted_text, NameSet& names) {
   }
 }
 
-std::vector<std::uint64_t> FindDocumentedNames(const AgentPaths& paths,
+std::vector<std::uint64_t> FindDocumentedNames(const settings::AgentPaths& paths,
                                                const DocumentationLimits& limits) {
   Numbers numbers;
   NameSet pages;
@@ -186,11 +186,12 @@ std::string DocumentedBits(const std::vector<std::uint64_t>& numbers) {
   return bits;
 }
 
-std::optional<DocumentedNames> ChooseDocumentedNames(const AgentPaths& paths) {
+std::optional<runs::DocumentedNames> ChooseDocumentedNames(const settings::AgentPaths& paths) {
   // Determined first, so that a change during the search is noticed next time.
   const std::uint32_t source = SourceOf(paths);
-  if (LoadPresentPolicy(paths).documented_source == source) return std::nullopt;
-  return DocumentedNames{.bits = DocumentedBits(FindDocumentedNames(paths)), .source = source};
+  if (runs::LoadPresentPolicy(paths).documented_source == source) return std::nullopt;
+  return runs::DocumentedNames{.bits = DocumentedBits(FindDocumentedNames(paths)),
+                               .source = source};
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

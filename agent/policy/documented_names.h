@@ -12,7 +12,7 @@
 #include "agent/runs/policy_writer.h"
 #include "agent/settings/paths.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 
 // Finds the functions that manual pages and C headers on this machine document. Programs prefer
 // them in random picks (agent/preload/candidates.h). The names stay on this machine.
@@ -39,7 +39,7 @@ void AddHeaderNames(std::string_view untrusted_text, NameSet& names);
 // for read.2.gz) and of those in regular files NAME.h of the header directories, searched from the
 // top down. Symbolic links to headers and directories are not followed; unreadable files are left
 // out.
-std::vector<std::uint64_t> FindDocumentedNames(const AgentPaths& paths,
+std::vector<std::uint64_t> FindDocumentedNames(const settings::AgentPaths& paths,
                                                const DocumentationLimits& limits = {});
 
 // Encodes the names with these numbers for the policy file, with at least 16 bits per name, unless
@@ -49,6 +49,6 @@ std::string DocumentedBits(const std::vector<std::uint64_t>& numbers);
 // Returns the documented names for the next policy file; nullopt if those of the present one are up
 // to date, that is, the directories, and those directly in the header directories, have not
 // changed. May take seconds.
-std::optional<DocumentedNames> ChooseDocumentedNames(const AgentPaths& paths);
+std::optional<runs::DocumentedNames> ChooseDocumentedNames(const settings::AgentPaths& paths);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

@@ -19,7 +19,7 @@
 #include "common/catalog/root_chain.h"
 #include "common/crypto/sha256.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 constexpr std::string_view kMagicLine = "fieldcost field policy 1\n";
@@ -53,10 +53,10 @@ std::uint64_t PhaseMinutes(std::uint32_t seconds) {
   return std::clamp(minutes, kMinPolicyPhaseMinutes, kMaxPolicyPhaseMinutes);
 }
 
-std::filesystem::path KeptFile(const AgentPaths& paths) {
+std::filesystem::path KeptFile(const settings::AgentPaths& paths) {
   return paths.state_dir / kFieldPolicyName;
 }
-std::filesystem::path CheckFile(const AgentPaths& paths) {
+std::filesystem::path CheckFile(const settings::AgentPaths& paths) {
   return paths.state_dir / kFieldPolicyCheckName;
 }
 
@@ -69,7 +69,7 @@ struct Check {
   std::string problem;
 };
 
-Check LoadCheck(const AgentPaths& paths) {
+Check LoadCheck(const settings::AgentPaths& paths) {
   const auto bytes = ReadFile(CheckFile(paths), kMaxCheckBytes);
   if (!bytes) return {};
   const std::size_t space = std::min(bytes->find(' '), bytes->size());
@@ -82,7 +82,7 @@ Check LoadCheck(const AgentPaths& paths) {
   return check;
 }
 
-Status SaveCheck(const AgentPaths& paths, WallTime now, std::string_view problem) {
+Status SaveCheck(const settings::AgentPaths& paths, WallTime now, std::string_view problem) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   return WriteFileAtomically(CheckFile(paths),
                              fmt::format("{} {}\n", std::max<std::int64_t>(seconds, 0),
@@ -91,13 +91,13 @@ Status SaveCheck(const AgentPaths& paths, WallTime now, std::string_view problem
 }
 
 // A check in the future comes from a wrong clock.
-bool IsCheckDue(const AgentPaths& paths, WallTime now) {
+bool IsCheckDue(const settings::AgentPaths& paths, WallTime now) {
   const WallTime last{std::chrono::seconds(LoadCheck(paths).unix_seconds)};
   return now - last >= kCheckPeriod || last > now;
 }
 
 // Loads the policy stored under this pinned root; a policy of another service is ignored.
-Result<KeptPolicy> LoadKept(const AgentPaths& paths, std::string_view pinned) {
+Result<KeptPolicy> LoadKept(const settings::AgentPaths& paths, std::string_view pinned) {
   KeptPolicy fresh{.highest_version = 0,
                    .pinned_sha256 = HexSha256(pinned),
                    .root = std::string(pinned),
@@ -157,7 +157,8 @@ Status Verify(const KeptPolicy& kept, WallTime now, FieldPolicy& policy) {
 
 }  // namespace
 
-AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) {
+settings::AgentConfig ApplyPolicy(settings::AgentConfig config,
+                                  const wire::PolicyMetadata& policy) {
   const auto apply = [&config](std::string_view key, const auto& value, auto& setting,
                                auto&& limit) {
     if (value && !config.written.contains(key)) setting = limit(*value);
@@ -253,7 +254,7 @@ Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes) {
                     .policy = std::string(rest.substr(*root_bytes))};
 }
 
-FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now) {
+FieldPolicy LoadFieldPolicy(const settings::AgentPaths& paths, WallTime now) {
   FieldPolicy policy;
   const auto pinned = ReadFile(paths.catalog_root_file, catalog::kMaxRootBytes);
   if (!pinned) return policy;  // without a root there was never a policy
@@ -269,21 +270,22 @@ FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now) {
   return policy;
 }
 
-Result<AgentConfig> LoadConfigInForce(const AgentPaths& paths, WallTime now) {
-  FIELDCOST_ASSIGN(AgentConfig config, AgentConfig::Load(paths.config_file));
+Result<settings::AgentConfig> LoadConfigInForce(const settings::AgentPaths& paths, WallTime now) {
+  FIELDCOST_ASSIGN(settings::AgentConfig config, settings::AgentConfig::Load(paths.config_file));
   if (!config.download_policy) return config;
   const FieldPolicy policy = LoadFieldPolicy(paths, now);
   return policy.in_force ? ApplyPolicy(std::move(config), *policy.in_force) : std::move(config);
 }
 
-Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config, WallTime now) {
+Result<bool> FetchFieldPolicy(const settings::AgentPaths& paths,
+                              const settings::AgentConfig& config, WallTime now) {
   if (!config.download_policy || config.url.empty() || !IsCheckDue(paths, now)) return false;
   const auto pinned = ReadFile(paths.catalog_root_file, catalog::kMaxRootBytes);
   if (!pinned) {
     if (pinned.error().code == ErrorCode::kNotFound) return false;
     return Within(pinned.error(), "read the catalogue's pinned root");
   }
-  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths, std::chrono::milliseconds(0)));
+  FIELDCOST_ASSIGN(const auto lock, upload::UploadLock::Take(paths, std::chrono::milliseconds(0)));
   if (!lock || !IsCheckDue(paths, now)) return false;
   // Saved before the first byte is sent: at most one check per day, successful or not.
   FIELDCOST_TRY(SaveCheck(paths, now, ""));
@@ -296,8 +298,8 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
                                                 .policy = {}};
   KeptPolicy kept = before;
   FIELDCOST_ASSIGN(http::Client client,
-                   ConnectToService(
-                       config, [&paths] { return CheckMaySend(paths); },
+                   upload::ConnectToService(
+                       config, [&paths] { return settings::CheckMaySend(paths); },
                        std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes)));
   const Status fetched = Fetch(client, now, kept);
   // A verified root is kept even if the policy under it failed verification.
@@ -312,4 +314,4 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
   return is_new;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

@@ -12,7 +12,7 @@
 #include "common/base/result.h"
 #include "common/wire/policy.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 
 // The policy that a service's operator publishes for all agents (common/wire/policy.h), as applied
 // by this agent. README.md describes the files, and what an attacker could do with them.
@@ -36,23 +36,24 @@ inline constexpr std::chrono::hours kMaxPolicyUploadInterval{24 * 7};
 
 // The settings in force: the built-in ones, overridden by the policy within the limits above,
 // overridden by the user's own in agent.toml. Pure.
-AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy);
+settings::AgentConfig ApplyPolicy(settings::AgentConfig config, const wire::PolicyMetadata& policy);
 
 // The stored policy of the service, verified again on each load.
 struct FieldPolicy {
   std::optional<wire::PolicyMetadata> in_force;
   std::string problem;  // why the stored policy, or the last one offered, is not in force
 };
-FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now);
+FieldPolicy LoadFieldPolicy(const settings::AgentPaths& paths, WallTime now);
 
 // agent.toml, with the policy applied unless download_policy is false.
-Result<AgentConfig> LoadConfigInForce(const AgentPaths& paths, WallTime now);
+Result<settings::AgentConfig> LoadConfigInForce(const settings::AgentPaths& paths, WallTime now);
 
 // Requests the service's policy, and newer roots, if a day has passed since the last attempt
 // (successful or not) and there is a pinned root to verify them with. Returns true if anything has
 // changed, so that LoadConfigInForce() should be called again. If a policy is refused, the previous
 // one stays in force; if the service no longer has one (404), it is dropped. Call in mode on only.
-Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config, WallTime now);
+Result<bool> FetchFieldPolicy(const settings::AgentPaths& paths,
+                              const settings::AgentConfig& config, WallTime now);
 
 // The files of FetchFieldPolicy() in the state directory.
 inline constexpr char kFieldPolicyName[] = "field_policy";
@@ -69,4 +70,4 @@ struct KeptPolicy {
 std::string EncodeKeptPolicy(const KeptPolicy& kept);
 Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes);  // kCorrupt
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

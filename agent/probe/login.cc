@@ -24,27 +24,27 @@ Status CheckLine(std::string_view what, const std::string& text) {
 
 }  // namespace
 
-std::filesystem::path SpoolFile(const agent::AgentPaths& paths) {
+std::filesystem::path SpoolFile(const settings::AgentPaths& paths) {
   return paths.state_dir / "probe.db";
 }
-std::filesystem::path ConsentFile(const agent::AgentPaths& paths) {
+std::filesystem::path ConsentFile(const settings::AgentPaths& paths) {
   return paths.state_dir / "probe_consent";
 }
-std::filesystem::path LoginFile(const agent::AgentPaths& paths) {
+std::filesystem::path LoginFile(const settings::AgentPaths& paths) {
   return paths.state_dir / "probe_login";
 }
-std::filesystem::path WorkFile(const agent::AgentPaths& paths) {
+std::filesystem::path WorkFile(const settings::AgentPaths& paths) {
   return paths.state_dir / "probe_work";
 }
 
-Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths) {
-  FIELDCOST_ASSIGN(agent::Consent consent, agent::LoadConsent(ConsentFile(paths)));
-  if (!CheckProbesPermitted(paths)) consent.mode = agent::Mode::kOff;
+Result<settings::Consent> ProbeConsent(const settings::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(settings::Consent consent, settings::LoadConsent(ConsentFile(paths)));
+  if (!CheckProbesPermitted(paths)) consent.mode = settings::Mode::kOff;
   return consent;
 }
 
-Status CheckProbesPermitted(const agent::AgentPaths& paths) {
-  const auto policy = agent::LoadSystemPolicy(paths.system_file);
+Status CheckProbesPermitted(const settings::AgentPaths& paths) {
+  const auto policy = settings::LoadSystemPolicy(paths.system_file);
   if (policy && policy->permit_probe) return {};
   const std::string file = paths.system_file.string();
   if (policy) {
@@ -59,21 +59,21 @@ Status CheckProbesPermitted(const agent::AgentPaths& paths) {
               file, policy.error().message);
 }
 
-Status CheckMaySendProbes(const agent::AgentPaths& paths) {
+Status CheckMaySendProbes(const settings::AgentPaths& paths) {
   FIELDCOST_TRY(CheckProbesPermitted(paths));
-  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths));
-  if (consent.mode == agent::Mode::kOn) return {};
+  FIELDCOST_ASSIGN(const settings::Consent consent, ProbeConsent(paths));
+  if (consent.mode == settings::Mode::kOn) return {};
   return Fail(ErrorCode::kPermissionDenied,
               "sending of probe points is off: switch it on with fieldcost probe on");
 }
 
-Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now) {
+Status SaveProbeConsent(const settings::AgentPaths& paths, settings::Mode mode, WallTime now) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
-  if (mode == agent::Mode::kOff) return agent::WithdrawConsent(ConsentFile(paths), now);
-  return agent::SaveConsent(ConsentFile(paths), {.mode = mode, .since = now});
+  if (mode == settings::Mode::kOff) return settings::WithdrawConsent(ConsentFile(paths), now);
+  return settings::SaveConsent(ConsentFile(paths), {.mode = mode, .since = now});
 }
 
-Result<Login> LoadLogin(const agent::AgentPaths& paths) {
+Result<Login> LoadLogin(const settings::AgentPaths& paths) {
   const auto text = ReadSecretFile("login file", LoginFile(paths), kMaxLoginBytes);
   if (!text) {
     if (text.error().code != ErrorCode::kNotFound) return text.error();
@@ -101,7 +101,7 @@ Result<Login> LoadLogin(const agent::AgentPaths& paths) {
   return login;
 }
 
-Status SaveLogin(const agent::AgentPaths& paths, const Login& login) {
+Status SaveLogin(const settings::AgentPaths& paths, const Login& login) {
   std::string text;
   for (const std::string& line :
        {login.url, login.user, login.device, login.token, login.ca_file.string()}) {
@@ -112,7 +112,7 @@ Status SaveLogin(const agent::AgentPaths& paths, const Login& login) {
   return WriteFileAtomically(LoginFile(paths), text, 0600);
 }
 
-Status RemoveLogin(const agent::AgentPaths& paths) {
+Status RemoveLogin(const settings::AgentPaths& paths) {
   std::error_code error;
   std::filesystem::remove(LoginFile(paths), error);
   if (error) return ErrnoError("remove", LoginFile(paths), error.value());

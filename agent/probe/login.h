@@ -13,20 +13,20 @@ namespace fieldcost::probe {
 
 // Probe points are separate from the anonymous data: they have their own consent, credentials and
 // database, and share only the state directory.
-std::filesystem::path SpoolFile(const agent::AgentPaths& paths);    // state/probe.db
-std::filesystem::path ConsentFile(const agent::AgentPaths& paths);  // state/probe_consent
-std::filesystem::path LoginFile(const agent::AgentPaths& paths);    // state/probe_login
+std::filesystem::path SpoolFile(const settings::AgentPaths& paths);    // state/probe.db
+std::filesystem::path ConsentFile(const settings::AgentPaths& paths);  // state/probe_consent
+std::filesystem::path LoginFile(const settings::AgentPaths& paths);    // state/probe_login
 // Exists while there is data to collect or send; its presence starts `fieldcost-probe collect`.
-std::filesystem::path WorkFile(const agent::AgentPaths& paths);  // state/probe_work
+std::filesystem::path WorkFile(const settings::AgentPaths& paths);  // state/probe_work
 
 // The consent, off or on; covers only events that began at or after it. Off if the administrator
 // forbids probe points (`[probe] permit` in system.toml).
-Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths);
+Result<settings::Consent> ProbeConsent(const settings::AgentPaths& paths);
 // kPermissionDenied: names the file, its setting, and who can change it.
-Status CheckProbesPermitted(const agent::AgentPaths& paths);
+Status CheckProbesPermitted(const settings::AgentPaths& paths);
 // Checked before each piece of a request. kPermissionDenied unless the consent in force is `on`.
-Status CheckMaySendProbes(const agent::AgentPaths& paths);
-Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now);
+Status CheckMaySendProbes(const settings::AgentPaths& paths);
+Status SaveProbeConsent(const settings::AgentPaths& paths, settings::Mode mode, WallTime now);
 
 // The server, and this machine's credentials there.
 struct Login {
@@ -39,9 +39,9 @@ struct Login {
 
 // kNotFound: not logged in (the message explains how). kPermissionDenied: others could read it.
 // kCorrupt.
-Result<Login> LoadLogin(const agent::AgentPaths& paths);
-Status SaveLogin(const agent::AgentPaths& paths, const Login& login);
+Result<Login> LoadLogin(const settings::AgentPaths& paths);
+Status SaveLogin(const settings::AgentPaths& paths, const Login& login);
 // Does nothing if it does not exist.
-Status RemoveLogin(const agent::AgentPaths& paths);
+Status RemoveLogin(const settings::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -92,7 +92,7 @@ Result<Variables> WritePlan(const std::filesystem::path& directory, const PlanOp
     Append(stored, bytes);
   }
   FIELDCOST_TRY(WriteFileAtomically(directory / shm::kProbePlanName, bytes, 0600));
-  return Variables{{"LD_PRELOAD", agent::PreloadWith(options.library)},
+  return Variables{{"LD_PRELOAD", reach::PreloadWith(options.library)},
                    {shm::kProbeDirectoryVariable, directory.string()}};
 }
 
@@ -112,7 +112,7 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
     return Fail(ErrorCode::kUnsupported, "{}: plan has version {}; this program reads only {}",
                 path.string(), plan.version, shm::kProbeVersion);
   }
-  const auto build = agent::TextOf(plan.build);
+  const auto build = runs::TextOf(plan.build);
   if (plan.size_bytes != untrusted_bytes.size() || plan.session == 0 || !build ||
       plan.tag_count > shm::kMaxProbeTags) {
     return Fail(ErrorCode::kCorrupt, "{}: inconsistent plan", path.string());
@@ -124,7 +124,7 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
                   .has_named_points = plan.point_count != 0,
                   .build = std::string(*build)};
   for (const auto& untrusted_tag : std::span(plan.tags, plan.tag_count)) {
-    const auto tag = agent::TextOf(untrusted_tag);
+    const auto tag = runs::TextOf(untrusted_tag);
     if (!tag) return Fail(ErrorCode::kCorrupt, "{}: a tag is not terminated", path.string());
     facts.tags.emplace_back(*tag);
   }

@@ -48,7 +48,7 @@ struct PlanOptions {
   std::filesystem::path library;  // libfieldcost_probe.so
   Points points;
   std::uint64_t session = 0;               // random, not 0
-  std::uint64_t tsc_to_ns_multiplier = 0;  // agent::CalibrateTsc(); 0: the TSC is unusable
+  std::uint64_t tsc_to_ns_multiplier = 0;  // runs::CalibrateTsc(); 0: the TSC is unusable
   std::uint64_t start_unix_ns = 0;         // the current time, right before the program is started
   ::pid_t starter = 0;                     // the process that starts it, or becomes it; 0: none
   bool stacks = false;                     // points in the source code have stacks, too

@@ -42,8 +42,8 @@ std::vector<fs::path> Entries(const fs::path& directory) {
 
 }  // namespace
 
-Result<Session> Session::Make(const agent::AgentPaths& paths, std::uint64_t id) {
-  FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
+Result<Session> Session::Make(const settings::AgentPaths& paths, std::uint64_t id) {
+  FIELDCOST_ASSIGN(const settings::MemoryDir memory, settings::MakeMemoryDir(paths));
   fs::path directory;
   // A process that searches for abandoned sessions may hold a new one for a moment.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -86,12 +86,12 @@ Status Session::Remove() {
   return {};
 }
 
-std::vector<fs::path> SessionDirectories(const agent::AgentPaths& paths) {
+std::vector<fs::path> SessionDirectories(const settings::AgentPaths& paths) {
   std::vector<fs::path> directories;
   for (const fs::path& root : paths.memory_roots) {
-    agent::AgentPaths one = paths;
+    settings::AgentPaths one = paths;
     one.memory_roots = {root};
-    const auto memory = agent::FindMemoryDir(one);
+    const auto memory = settings::FindMemoryDir(one);
     if (!memory) continue;
     for (fs::path& entry : Entries(memory->directory / kSessions)) {
       if (IdOf(entry) != 0) directories.push_back(std::move(entry));

@@ -15,8 +15,9 @@ namespace fieldcost::probe {
 // holder is its only collector; the lock is released when the process ends. Movable.
 class Session {
  public:
-  // Creates one with that id, or a random one if it is 0. Errors: those of agent::MakeMemoryDir().
-  static Result<Session> Make(const agent::AgentPaths& paths, std::uint64_t id = 0);
+  // Creates one with that id, or a random one if it is 0. Errors: those of
+  // settings::MakeMemoryDir().
+  static Result<Session> Make(const settings::AgentPaths& paths, std::uint64_t id = 0);
   // Returns nullopt if another process holds it.
   static Result<std::optional<Session>> Take(const std::filesystem::path& directory);
 
@@ -41,6 +42,6 @@ class Session {
 std::vector<std::filesystem::path> SessionFiles(const std::filesystem::path& directory);
 
 // Returns all existing sessions, in each usable memory root.
-std::vector<std::filesystem::path> SessionDirectories(const agent::AgentPaths& paths);
+std::vector<std::filesystem::path> SessionDirectories(const settings::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -119,7 +119,7 @@ Status RingFile::ReadHeader() {
                 untrusted.version, shm::kProbeVersion);
   }
   if (untrusted.complete != 1) return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
-  const auto program = agent::TextOf(untrusted.program);
+  const auto program = runs::TextOf(untrusted.program);
   if (untrusted.size_bytes != shm::ProbeFileBytes() || untrusted.run == 0 ||
       untrusted.session == 0 || !program || untrusted.tsc_to_ns_multiplier >= kMostMultiplier) {
     return Fail(ErrorCode::kCorrupt, "{}: inconsistent header", name_);
@@ -206,7 +206,7 @@ RingFile::Part RingFile::PartAt(std::size_t number, std::uint64_t position) cons
           .to_ring_end = to_end};
 }
 
-bool RingFile::IsBeingWritten() const { return agent::IsBeingWritten(fd_.get()); }
+bool RingFile::IsBeingWritten() const { return runs::IsBeingWritten(fd_.get()); }
 
 Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t position,
                                           std::size_t most,
@@ -266,7 +266,7 @@ std::vector<RingModule> RingFile::Modules() const {
     return modules;
   }
   for (const shm::ProbeModule& module : untrusted) {
-    const auto path = agent::TextOf(module.path);
+    const auto path = runs::TextOf(module.path);
     if (module.complete != 1 || !path || module.build_id_bytes > sizeof module.build_id ||
         module.begin >= module.end) {
       continue;
@@ -290,9 +290,9 @@ std::optional<RingSite> RingFile::Site(std::uint32_t number) const {
       untrusted.complete != 1) {
     return std::nullopt;
   }
-  const auto label = agent::TextOf(untrusted.label);
-  const auto file = agent::TextOf(untrusted.file);
-  const auto function = agent::TextOf(untrusted.function);
+  const auto label = runs::TextOf(untrusted.label);
+  const auto file = runs::TextOf(untrusted.file);
+  const auto function = runs::TextOf(untrusted.function);
   if (!label || label->empty() || !file || !function || untrusted.kind > shm::kProbeAutomaticSite ||
       untrusted.automatic > shm::kProbeAllAutomatic) {
     return std::nullopt;

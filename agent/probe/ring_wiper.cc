@@ -40,7 +40,7 @@ bool IsWiped(const std::filesystem::path& path) {
 
 }  // namespace
 
-void WipeAbandonedRings(const agent::AgentPaths& paths) {
+void WipeAbandonedRings(const settings::AgentPaths& paths) {
   for (const std::filesystem::path& directory : SessionDirectories(paths)) {
     // A session without rings may be new: its recorder must not find it locked.
     if (SessionFiles(directory).empty()) continue;

@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kOffWaits{30};
 
 }  // namespace
 
-Result<std::optional<SendLock>> SendLock::Take(const agent::AgentPaths& paths,
+Result<std::optional<SendLock>> SendLock::Take(const settings::AgentPaths& paths,
                                                std::chrono::milliseconds wait) {
   const std::filesystem::path path = paths.state_dir / kLockName;
   FIELDCOST_ASSIGN(std::optional<UniqueFd> fd, TakeLockFile(path, wait));
@@ -19,7 +19,7 @@ Result<std::optional<SendLock>> SendLock::Take(const agent::AgentPaths& paths,
   return std::optional<SendLock>(SendLock(std::move(*fd)));
 }
 
-Status SendLock::WaitForOthers(const agent::AgentPaths& paths) {
+Status SendLock::WaitForOthers(const settings::AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
   // A process that creates the file after this reads the decision later still.
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));

@@ -17,13 +17,13 @@ inline constexpr std::chrono::seconds kSenderWaits{90};
 class SendLock {
  public:
   // Waits up to `wait` for another process; nullopt if it still holds the lock.
-  static Result<std::optional<SendLock>> Take(const agent::AgentPaths& paths,
+  static Result<std::optional<SendLock>> Take(const settings::AgentPaths& paths,
                                               std::chrono::milliseconds wait);
 
   // Call after consent was withdrawn: when this returns, nothing is being sent, and the spool
   // contains the outcome of the last batch. kUnavailable if a sender does not end within 30 s: the
   // batch that it had begun to send may still leave. Creates no file.
-  static Status WaitForOthers(const agent::AgentPaths& paths);
+  static Status WaitForOthers(const settings::AgentPaths& paths);
 
  private:
   explicit SendLock(UniqueFd fd) : fd_(std::move(fd)) {}

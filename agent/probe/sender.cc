@@ -147,7 +147,7 @@ Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file
                .ca_file = ca_file};
 }
 
-Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock) {
+Result<SendReport> SendQueued(const settings::AgentPaths& paths, Spool& spool, const Clock& clock) {
   SendReport report;
   FIELDCOST_ASSIGN(const std::optional<SendLock> lock, SendLock::Take(paths, kSenderWaits));
   if (!lock) {

@@ -34,6 +34,6 @@ struct SendReport {
 // Sends queued batches, oldest first, until none is left or an error occurs. A batch is removed
 // from the spool once the server has confirmed it. Stops at once if consent is withdrawn. Records
 // the time of the next attempt. Holds the SendLock, and waits for another process that holds it.
-Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock);
+Result<SendReport> SendQueued(const settings::AgentPaths& paths, Spool& spool, const Clock& clock);
 
 }  // namespace fieldcost::probe

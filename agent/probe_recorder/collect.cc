@@ -36,7 +36,7 @@ void HandleStops() {
 // One collector per session that no other process holds.
 class Sessions {
  public:
-  Sessions(const agent::AgentPaths& paths, Spool& spool) : paths_(paths), spool_(spool) {}
+  Sessions(const settings::AgentPaths& paths, Spool& spool) : paths_(paths), spool_(spool) {}
 
   // Reads the rings of all sessions. Returns whether they must be read again.
   Result<bool> Look() {
@@ -79,7 +79,7 @@ class Sessions {
     Session session;
     std::unique_ptr<Collector> collector;
   };
-  const agent::AgentPaths& paths_;
+  const settings::AgentPaths& paths_;
   Spool& spool_;
   StackNamer namer_;
   LookPace pace_;
@@ -94,7 +94,7 @@ struct Sent {
 };
 
 // Withdrawn consent is not an error of the collection: queued batches are dropped.
-Status Send(const agent::AgentPaths& paths, Spool& spool, const Clock& clock, bool now,
+Status Send(const settings::AgentPaths& paths, Spool& spool, const Clock& clock, bool now,
             Sent& sent) {
   FIELDCOST_ASSIGN(const Spool::Totals totals, spool.Count());
   sent.left = totals.queued;
@@ -122,7 +122,7 @@ Status Send(const agent::AgentPaths& paths, Spool& spool, const Clock& clock, bo
 
 }  // namespace
 
-Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions& options,
+Result<std::string> Collect(const settings::AgentPaths& paths, const CollectOptions& options,
                             const Clock& clock) {
   HandleStops();
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));

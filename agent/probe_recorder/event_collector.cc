@@ -72,7 +72,7 @@ struct Collector::Program {
   bool is_over = false;
 };
 
-Collector::Collector(const agent::AgentPaths& paths, Session& session, Spool& spool,
+Collector::Collector(const settings::AgentPaths& paths, Session& session, Spool& spool,
                      StackNamer& namer, Options options)
     : paths_(paths), session_(session), spool_(spool), namer_(namer), options_(options) {}
 
@@ -222,10 +222,10 @@ Status Collector::ReadRings(Program& program) {
 
 Result<Spool::Destination> Collector::DestinationNow() const {
   if (plan_.local) return Spool::Destination::kHere;
-  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths_));
+  FIELDCOST_ASSIGN(const settings::Consent consent, ProbeConsent(paths_));
   const WallTime began(
       std::chrono::microseconds(static_cast<std::int64_t>(plan_.start_unix_ns / 1000)));
-  const bool may_send = consent.mode == agent::Mode::kOn && agent::MayKeep(consent, began);
+  const bool may_send = consent.mode == settings::Mode::kOn && settings::MayKeep(consent, began);
   return may_send ? Spool::Destination::kServer : Spool::Destination::kHere;
 }
 

@@ -27,7 +27,7 @@ class Collector {
   };
 
   // REQUIRES: all arguments outlive this.
-  Collector(const agent::AgentPaths& paths, Session& session, Spool& spool, StackNamer& namer,
+  Collector(const settings::AgentPaths& paths, Session& session, Spool& spool, StackNamer& namer,
             Options options);
   ~Collector();
 
@@ -56,7 +56,7 @@ class Collector {
   Result<Spool::Destination> DestinationNow() const;
   void NotePoints(const RingFile& file);
 
-  const agent::AgentPaths& paths_;
+  const settings::AgentPaths& paths_;
   Session& session_;
   Spool& spool_;
   StackNamer& namer_;

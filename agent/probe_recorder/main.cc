@@ -52,7 +52,7 @@ int Record(int argc, char** argv) {
   if (!command) return Usage();
   options.command = *std::move(command);
   if (options.command.empty() || options.library.empty()) return Usage();
-  const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
+  const auto paths = fieldcost::settings::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());
   const auto recorded = fieldcost::probe::Record(*paths, options, fieldcost::SystemClock());
   if (!recorded) return Fails(recorded.error());
@@ -81,7 +81,7 @@ int Collect(int argc, char** argv) {
   const auto rest = TakeOptions(
       argc, argv, {FlagOption("once", options.once), FlagOption("now", options.send_now)});
   if (!rest || !rest->empty()) return Usage();
-  const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
+  const auto paths = fieldcost::settings::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());
   const auto said = fieldcost::probe::Collect(*paths, options, fieldcost::SystemClock());
   if (!said) return Fails(said.error());
@@ -91,7 +91,7 @@ int Collect(int argc, char** argv) {
 
 // Run when the user unit ends: removes what killed recorders have left in memory.
 int Wipe() {
-  const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
+  const auto paths = fieldcost::settings::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());
   fieldcost::probe::WipeAbandonedRings(*paths);
   return 0;

@@ -26,11 +26,11 @@ namespace {
 
 std::uint64_t UnixNs(WallTime time) { return MicrosOf(time) * 1000; }
 
-Status CheckMayRecord(const agent::AgentPaths& paths, bool local) {
+Status CheckMayRecord(const settings::AgentPaths& paths, bool local) {
   FIELDCOST_TRY(CheckProbesPermitted(paths));
   if (local) return {};
-  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths));
-  if (consent.mode == agent::Mode::kOn) return {};
+  FIELDCOST_ASSIGN(const settings::Consent consent, ProbeConsent(paths));
+  if (consent.mode == settings::Mode::kOn) return {};
   return Fail(
       ErrorCode::kPermissionDenied,
       "probe points are off: fieldcost probe on records and sends them; --local records them "
@@ -39,7 +39,7 @@ Status CheckMayRecord(const agent::AgentPaths& paths, bool local) {
 
 class Recorder {
  public:
-  Recorder(const agent::AgentPaths& paths, const RecordOptions& options, const Clock& clock,
+  Recorder(const settings::AgentPaths& paths, const RecordOptions& options, const Clock& clock,
            Session& session, Spool& spool)
       : options_(options),
         clock_(clock),
@@ -52,7 +52,7 @@ class Recorder {
       FIELDCOST_ASSIGN(plan_.points, ReadPoints(options_.points));
     }
     plan_.session = session_.id();
-    plan_.tsc_to_ns_multiplier = agent::CalibrateTsc();
+    plan_.tsc_to_ns_multiplier = runs::CalibrateTsc();
     plan_.starter = ::getpid();
     plan_.stacks = options_.stacks;
     plan_.local = options_.local;
@@ -70,7 +70,7 @@ class Recorder {
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
     child.Go();
-    agent::ChildWatch children({.uid = ::getuid(), .library = plan_.library.filename().string()},
+    reach::ChildWatch children({.uid = ::getuid(), .library = plan_.library.filename().string()},
                                child.pid());
     LookPace pace;
     for (;;) {
@@ -113,7 +113,7 @@ struct Storage {
   Session session;
 };
 
-Result<Storage> OpenStorage(const agent::AgentPaths& paths, const RecordOptions& options) {
+Result<Storage> OpenStorage(const settings::AgentPaths& paths, const RecordOptions& options) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
   FIELDCOST_ASSIGN(Session session, Session::Make(paths, options.session));
@@ -138,7 +138,7 @@ Result<Recorded> RunUnrecorded(const RecordOptions& options, RunInput& input, st
 
 }  // namespace
 
-Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
+Result<Recorded> Record(const settings::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock) {
   FIELDCOST_TRY(CheckMayRecord(paths, options.local));
   FIELDCOST_ASSIGN(RunInput input, perf::InputOfRuns(options.input, options.runs));

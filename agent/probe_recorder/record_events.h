@@ -41,7 +41,7 @@ struct Recorded {
 // stored, because the home directory is missing, full or read-only, the command runs without the
 // library; with an explicit session, that is an error. kPermissionDenied: there is neither `local`
 // nor consent. REQUIRES: the process has one thread.
-Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
+Result<Recorded> Record(const settings::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock);
 
 // Collects the sessions of recorders that have ended, and sends due batches: once, or until there
@@ -51,7 +51,7 @@ struct CollectOptions {
   bool once = false;
   bool send_now = false;
 };
-Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions& options,
+Result<std::string> Collect(const settings::AgentPaths& paths, const CollectOptions& options,
                             const Clock& clock);
 
 }  // namespace fieldcost::probe

@@ -7,7 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ std::vector<std::string> ChildWatch::Unmeasured() const {
   return phrases;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -11,7 +11,7 @@
 
 #include "agent/reach/reach.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 // Finds descendants of a running program into which our library cannot be loaded: their calls are
 // missing from the measurement. Finds only descendants that exist at the time of a look, and misses
@@ -40,4 +40,4 @@ class ChildWatch {
   std::chrono::steady_clock::time_point next_look_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -1,6 +1,6 @@
 #include "agent/reach/elf_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 constexpr std::size_t kMaxProgramHeaders = 512;
@@ -35,4 +35,4 @@ std::optional<ElfFile> ReadElfFile(const ReadAt& read, const Elf64_Ehdr& header)
   return elf;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -8,7 +8,7 @@
 
 #include "common/base/read_at.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 // The segments of an untrusted ELF file, as far as this folder uses them.
 struct ElfFile {
@@ -28,4 +28,4 @@ bool ReadObject(const ReadAt& read, std::uint64_t offset, T& object) {
   return read(offset, &object, sizeof object) == sizeof object;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -16,7 +16,7 @@
 #include "common/shm/never_measured.h"
 #include "common/shm/x86_64/slot_uses.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 constexpr std::size_t kMaxDynamicEntries = 4096;
@@ -273,4 +273,4 @@ std::string WhyNotMeasured(std::string_view program, std::span<const ImportedFun
   return is_any_meant ? AddressTakenPhrase(program) : std::string();
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -8,7 +8,7 @@
 
 #include "common/base/read_at.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 // How a program's code reaches the functions of its libraries. Calls through a PLT are measured. A
 // program built without one (-fno-plt, the default of rustc) calls through GLOB_DAT slots, from
@@ -49,4 +49,4 @@ std::string WhyNotMeasured(std::string_view program, std::span<const ImportedFun
 // The same phrase for functions whose address is known to be taken.
 std::string AddressTakenPhrase(std::string_view program);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

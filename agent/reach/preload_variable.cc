@@ -5,7 +5,7 @@
 #include "agent/reach/reach.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 std::string PreloadWith(const std::filesystem::path& library) {
   const char* const present = std::getenv("LD_PRELOAD");
@@ -23,4 +23,4 @@ std::string PreloadWith(const std::filesystem::path& library, std::string_view p
   return preload;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

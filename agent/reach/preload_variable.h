@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 // Returns the value of LD_PRELOAD for a program that `library` measures: that library (none if
 // empty), followed by the existing value (`present`, or this process's) without the field's
@@ -12,4 +12,4 @@ namespace fieldcost::agent {
 std::string PreloadWith(const std::filesystem::path& library);
 std::string PreloadWith(const std::filesystem::path& library, std::string_view present);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -19,7 +19,7 @@
 #include "common/base/file.h"
 #include "common/shm/sanitizer_runtimes.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -289,4 +289,4 @@ fs::path FindProgram(const std::string& name) {
   }
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -12,7 +12,7 @@
 #include "common/base/read_at.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 // Explains why a program can or cannot be measured. All input (program files and /proc) is
 // untrusted; escape names and details before showing them. Thread-safe.
@@ -109,4 +109,4 @@ struct HolderQuery {
 Result<std::vector<ProcessReach>> LibraryHolders(const SurveyOptions& options,
                                                  const HolderQuery& query);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

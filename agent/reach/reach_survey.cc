@@ -19,7 +19,7 @@
 #include "common/shm/policy_file.h"
 #include "common/shm/run_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -360,4 +360,4 @@ Result<std::vector<ProcessReach>> LibraryHolders(const SurveyOptions& options,
   return found;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -2,7 +2,7 @@
 
 #include "common/base/file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 constexpr char kFile[] = "/proc/sys/kernel/random/boot_id";
@@ -15,4 +15,4 @@ std::string BootId() {
   return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -2,9 +2,9 @@
 
 #include <string>
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // The kernel's boot id, unique per boot; empty if unavailable.
 std::string BootId();
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 bool IsBeingWritten(int fd) {
   struct flock lock {};
@@ -12,4 +12,4 @@ bool IsBeingWritten(int fd) {
   return ::fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // Whether the writer of a run file is still running, that is, holds its lock on the file. The lock
 // belongs to the open file that the program's mapping keeps alive (the descriptor itself is
@@ -9,4 +9,4 @@ namespace fieldcost::agent {
 // kernel cannot determine it, so that an unfinished file is never treated as final.
 bool IsBeingWritten(int fd);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -24,7 +24,7 @@
 #include "common/shm/policy_file.h"
 #include "common/shm/skip_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 constexpr char kClockCacheName[] = "clock";
@@ -98,7 +98,7 @@ DocumentedNames DocumentedNamesOf(const std::string& bytes) {
 }
 
 // Held for some milliseconds while the policy is replaced, so that serials are unique.
-Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
+Result<UniqueFd> LockPolicy(const settings::AgentPaths& paths) {
   const std::filesystem::path file = paths.state_dir / kLockName;
   UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return ErrnoError("open", file, errno);
@@ -110,8 +110,8 @@ Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
 
 // Finds or creates the directory in which programs may write, with a skip file. On failure, logs a
 // message and returns nullopt.
-std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
-  const auto memory = MakeMemoryDir(paths);
+std::optional<settings::MemoryDir> MemoryFor(const settings::AgentPaths& paths) {
+  const auto memory = settings::MakeMemoryDir(paths);
   const Status status =
       memory ? MakeSkipFile(memory->directory / shm::kSkipFileName) : Status(memory.error());
   if (!status) LogWarning("{}", status.error().message);
@@ -135,10 +135,10 @@ std::int64_t ChangeNs(const std::filesystem::path& file) {
   return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-std::vector<std::string> AllowedModules(const AgentConfig& config) {
+std::vector<std::string> AllowedModules(const settings::AgentConfig& config) {
   std::vector<std::string> modules;
   for (const std::string& soname : config.extra_modules) modules.push_back(soname);
-  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+  for (wire::PolicyModule& module : settings::PublicModulesOf(config)) {
     modules.push_back(std::move(module.soname));
   }
   std::erase_if(modules, [](const std::string& soname) {
@@ -162,7 +162,7 @@ std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
 
 namespace {
 
-shm::PolicyHeader HeaderFrom(const AgentConfig& config, const PolicyInput& input,
+shm::PolicyHeader HeaderFrom(const settings::AgentConfig& config, const PolicyInput& input,
                              std::size_t module_count) {
   shm::PolicyHeader header{};
   std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
@@ -204,7 +204,7 @@ shm::PolicyHeader HeaderFrom(const AgentConfig& config, const PolicyInput& input
 
 }  // namespace
 
-std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
+std::string BuildPolicy(const settings::AgentConfig& config, const PolicyInput& input) {
   const std::vector<std::string> modules = AllowedModules(config);
   const shm::PolicyHeader header = HeaderFrom(config, input, modules.size());
   std::string bytes(header.size_bytes, '\0');
@@ -227,7 +227,7 @@ std::uint32_t PolicySerial(const std::filesystem::path& file) {
   return untrusted_bytes ? SerialOf(*untrusted_bytes) : 0;
 }
 
-PresentPolicy LoadPresentPolicy(const AgentPaths& paths) {
+PresentPolicy LoadPresentPolicy(const settings::AgentPaths& paths) {
   PresentPolicy present;
   present.change_ns = ChangeNs(paths.policy_file());
   const auto untrusted_bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
@@ -241,13 +241,14 @@ PresentPolicy LoadPresentPolicy(const AgentPaths& paths) {
   return present;
 }
 
-Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       PolicyWeights weights, std::optional<DocumentedNames> documented) {
+Status WritePolicyFile(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                       bool collection_enabled, PolicyWeights weights,
+                       std::optional<DocumentedNames> documented) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   PolicyInput input;
   input.memory = MemoryFor(paths);
   input.collection_enabled = collection_enabled;
-  input.paused_until = PausedUntil(paths, SystemClock().Now());
+  input.paused_until = settings::PausedUntil(paths, SystemClock().Now());
   input.tsc_to_ns_multiplier = TscMultiplier(paths.state_dir / kClockCacheName);
   input.weights = std::move(weights.entries);
   input.weights_policy = weights.policy;
@@ -267,7 +268,7 @@ Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool 
   return {};
 }
 
-Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config) {
+Status StopMeasuring(const settings::AgentPaths& paths, const settings::AgentConfig& config) {
   std::error_code error;
   if (!std::filesystem::exists(paths.policy_file(), error)) return {};
   PresentPolicy present = LoadPresentPolicy(paths);
@@ -280,4 +281,4 @@ Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config) {
        .unseen_ns = unseen_ns});
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -13,7 +13,7 @@
 #include "common/base/result.h"
 #include "common/shm/policy_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // The names that installed headers and manual pages document, in the policy file's format.
 struct DocumentedNames {
@@ -26,18 +26,18 @@ struct PolicyInput {
   std::optional<WallTime> paused_until;  // kUntilResumed: until the next policy is written
   std::uint64_t tsc_to_ns_multiplier = 0;
   std::uint32_t serial = 1;
-  std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
-  std::uint32_t weights_policy = 0;       // as in the header
-  DocumentedNames documented;             // its size satisfies shm::IsDocumentedSize()
-  std::optional<MemoryDir> memory;        // none: programs cannot measure
+  std::vector<shm::WeightEntry> weights;      // ascending by hash, at most shm::kMaxWeights
+  std::uint32_t weights_policy = 0;           // as in the header
+  DocumentedNames documented;                 // its size satisfies shm::IsDocumentedSize()
+  std::optional<settings::MemoryDir> memory;  // none: programs cannot measure
 };
 
 // The sonames that programs may measure: the public ones and the configured ones, ascending,
 // without duplicates, at most shm::kMaxAllowedModules.
-std::vector<std::string> AllowedModules(const AgentConfig& config);
+std::vector<std::string> AllowedModules(const settings::AgentConfig& config);
 
 // Returns a policy file in the format of common/shm/policy_file.h. Pure.
-std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input);
+std::string BuildPolicy(const settings::AgentConfig& config, const PolicyInput& input);
 
 // The maximum size of a policy file.
 inline constexpr std::size_t kMaxPolicyBytes =
@@ -58,7 +58,7 @@ struct PresentPolicy {
   std::uint32_t documented_source = 0;
   std::int64_t change_ns = 0;  // ChangeNs()
 };
-PresentPolicy LoadPresentPolicy(const AgentPaths& paths);
+PresentPolicy LoadPresentPolicy(const settings::AgentPaths& paths);
 
 // Weights for a policy, and their sources.
 struct PolicyWeights {
@@ -73,12 +73,12 @@ struct PolicyWeights {
 // serial, even if several processes write at the same time. Without a memory directory, the policy
 // states this, and programs measure nothing. The weights reflect the catalogue as of the file's
 // time. Without `documented`, the present documented names are kept.
-Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       PolicyWeights weights,
+Status WritePolicyFile(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                       bool collection_enabled, PolicyWeights weights,
                        std::optional<DocumentedNames> documented = std::nullopt);
 
 // Stops programs from measuring, if there is a policy file. Used if the decision is "off" or
 // unreadable, which means the same. The weights and the documented names are kept.
-Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config);
+Status StopMeasuring(const settings::AgentPaths& paths, const settings::AgentConfig& config);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

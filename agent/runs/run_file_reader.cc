@@ -17,7 +17,7 @@
 #include "common/base/units.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 // The disk space that a run file may occupy; holes do not count.
@@ -402,4 +402,4 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
   return content;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

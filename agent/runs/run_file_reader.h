@@ -15,7 +15,7 @@
 #include "common/stats/api_key.h"
 #include "common/stats/cost_histogram.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // The source of a run file's bytes, which are untrusted. They may change between two reads while
 // the measured process runs.
@@ -130,4 +130,4 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes);
 Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo& info,
                                   bool process_ended);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -9,7 +9,7 @@
 #include "common/base/file.h"
 #include "common/shm/skip_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 // Indexed by shm::Skip.
@@ -66,4 +66,4 @@ bool WouldHaveBeenSelected(shm::Skip skip) {
          skip == shm::Skip::kTooManyRunFiles;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -8,7 +8,7 @@
 #include "common/base/result.h"
 #include "common/shm/skip_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // The agent's side of the skip file, in which programs count why they were not measured.
 
@@ -31,4 +31,4 @@ std::vector<SkipCount> ReadSkips(const std::filesystem::path& file);
 // programs had been measured. `fieldcost run` measures it nevertheless, for its user only.
 bool WouldHaveBeenSelected(shm::Skip skip);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -13,7 +13,7 @@
 #include "common/base/text.h"
 #include "common/stats/uint128.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 constexpr std::uint64_t kCalibrationNs = 40'000'000;
@@ -77,4 +77,4 @@ std::uint64_t TscMultiplier(const std::filesystem::path& cache_file) {
   return multiplier;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // The conversion of this machine's time stamp counter (TSC) to nanoseconds: ns = (ticks *
 // multiplier) >> 32. 0 if the counter is not invariant (CPUID 0x80000007 EDX bit 8), so that its
@@ -16,4 +16,4 @@ std::uint64_t CalibrateTsc();
 // Without a usable cache it is only slower.
 std::uint64_t TscMultiplier(const std::filesystem::path& cache_file);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

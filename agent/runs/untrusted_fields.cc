@@ -2,7 +2,7 @@
 
 #include "common/stats/uint128.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell) {
   if (untrusted_cell.staged_slot > shm::kBucketSlots) return std::nullopt;
@@ -21,4 +21,4 @@ std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell)
   return histogram;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -8,7 +8,7 @@
 #include "common/shm/run_file.h"
 #include "common/stats/cost_histogram.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 // Validates fields of untrusted files that programs leave. Pure.
 
@@ -23,4 +23,4 @@ std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
 // Returns the cell's histogram, with a staged update completed; nullopt if it is invalid.
 std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -11,7 +11,7 @@
 #include "common/shm/policy_file.h"
 #include "common/wire/wire_limits.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 constexpr std::uint64_t kMinBatchBytes = 1024;
@@ -116,4 +116,4 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   return config;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

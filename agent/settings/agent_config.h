@@ -11,7 +11,7 @@
 #include "common/base/result.h"
 #include "common/wire/policy.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // The contents of agent.toml. Every key is optional; deploy/config/agent.toml lists them all.
 struct AgentConfig {
@@ -61,4 +61,4 @@ struct AgentConfig {
   static Result<AgentConfig> Load(const std::filesystem::path& path);
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

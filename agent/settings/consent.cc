@@ -17,7 +17,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 constexpr std::size_t kMaxConsentFileBytes = 256;
@@ -157,4 +157,4 @@ bool MaySend(const Consent& consent, WallTime run_start, bool forced_pick) {
   return consent.mode == Mode::kOn && run_start >= consent.since && !forced_pick;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // off: nothing is measured, written or sent. local: measured, kept here. on: measured and sent.
 enum class Mode { kOff, kLocal, kOn };
@@ -43,4 +43,4 @@ Status WithdrawConsent(const std::filesystem::path& file, WallTime now);
 bool MayKeep(const Consent& consent, WallTime run_start);
 bool MaySend(const Consent& consent, WallTime run_start, bool forced_pick);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -12,7 +12,7 @@
 #include "common/base/units.h"
 #include "common/wire/wire_limits.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 constexpr std::size_t kMaxFactBytes = 4 * kMiB;
@@ -79,4 +79,4 @@ stats::HardwareClass ThisHardware() {
                   .cores = ::sysconf(_SC_NPROCESSORS_ONLN)});
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

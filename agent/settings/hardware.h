@@ -5,7 +5,7 @@
 
 #include "common/stats/api_key.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // The facts that determine this machine's coarse class; texts are the contents of files.
 struct HardwareFacts {
@@ -23,4 +23,4 @@ stats::HardwareClass ClassOf(const HardwareFacts& facts);
 // The class of this machine.
 stats::HardwareClass ThisHardware();
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

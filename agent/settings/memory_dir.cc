@@ -16,7 +16,7 @@
 #include "common/shm/policy_file.h"
 #include "common/shm/skip_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ std::vector<fs::path> RunDirectories(const AgentPaths& paths) {
   return directories;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

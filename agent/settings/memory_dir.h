@@ -6,7 +6,7 @@
 #include "agent/settings/paths.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // The directory where measured programs write run files, leases and the skip file. It is in memory,
 // since a program that has a file mapped is killed by a signal if the disk is full or gone at the
@@ -29,4 +29,4 @@ Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths);
 // may have received a different one earlier).
 std::vector<std::filesystem::path> RunDirectories(const AgentPaths& paths);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -11,7 +11,7 @@
 #include "common/shm/policy_file.h"
 #include "common/shm/skip_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 // The absolute path in a variable; empty if it is unset or not absolute.
@@ -94,4 +94,4 @@ Result<AgentPaths> AgentPaths::FromEnvironment() {
                     .catalog_file = data / "fieldcost" / "catalog.db",
                     .catalog_root_file = data / "fieldcost" / "catalog_root"};
 }
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

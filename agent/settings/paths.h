@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // The candidates for the root of the memory directory, where programs write (memory_dir.h), best
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
@@ -52,4 +52,4 @@ struct AgentPaths {
   static Result<AgentPaths> FromEnvironment();
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -11,7 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 constexpr std::size_t kMaxPauseFileBytes = 32;
@@ -55,4 +55,4 @@ Result<bool> EndPause(const AgentPaths& paths) {
   return ErrnoError("remove", paths.pause_file(), errno);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

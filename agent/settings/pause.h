@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // A pause requested by the user: nothing is measured or sent; unsent data and the decision
 // (consent.h) stay unchanged. The file `paused` in the state directory contains its end.
@@ -23,4 +23,4 @@ Status SavePause(const AgentPaths& paths, WallTime until);
 // Returns true if there was a pause.
 Result<bool> EndPause(const AgentPaths& paths);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 // Names in Debian 12, ascending by byte value. One per line, so that changes are easy to review.
@@ -273,4 +273,4 @@ std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config) {
   return modules;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -7,7 +7,7 @@
 #include "agent/settings/agent_config.h"
 #include "common/wire/policy.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // Sonames of well-known libraries that every Debian user can install, ascending. The use of one of
 // them and its costs reveal nothing about the user.
@@ -25,4 +25,4 @@ std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config);
 // and never sent.
 inline constexpr char kPrivateName[] = "(private)";
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

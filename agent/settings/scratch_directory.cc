@@ -11,7 +11,7 @@
 
 #include "agent/settings/memory_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ ScratchDirectory::~ScratchDirectory() {
   if (lock_.valid()) fs::remove_all(path_, ignored);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -7,7 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // A directory in memory, private to this process, for the output of programs that it starts.
 // Deleted with this object. Movable; not thread-safe.
@@ -31,4 +31,4 @@ class ScratchDirectory {
   UniqueFd lock_;  // invalid: moved from
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -4,7 +4,7 @@
 
 #include "common/config/toml_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 // A dangling link to the file or its directory: the missing file may have forbidden collection.
@@ -49,4 +49,4 @@ Status CheckPermitted(const std::filesystem::path& file) {
               file.string(), policy.error().message);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -4,7 +4,7 @@
 
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 
 // The permissions set by the machine's administrator: /etc/fieldcost/system.toml,
 //   [consent]
@@ -25,4 +25,4 @@ Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file);
 // content or problem, and who can change it.
 Status CheckPermitted(const std::filesystem::path& file);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -8,7 +8,7 @@
 #include "common/base/check.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 constexpr int kMaxBatchesMadeAtOnce = 1024;
@@ -29,7 +29,7 @@ void KeepEarliestEpoch(std::vector<wire::BatchRow>& rows) {
 
 }  // namespace
 
-std::uint32_t SentFieldPolicyVersion(const AgentConfig& config) {
+std::uint32_t SentFieldPolicyVersion(const settings::AgentConfig& config) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
       config.field_policy_version, std::numeric_limits<std::uint32_t>::max()));
 }
@@ -46,13 +46,13 @@ Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes)
   }
 }
 
-Batcher::Batcher(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
-                 StateDb& database)
+Batcher::Batcher(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                 const Clock& clock, StateDb& database)
     : paths_(&paths),
       config_(&config),
       clock_(&clock),
       database_(&database),
-      hardware_(ThisHardware()) {}
+      hardware_(settings::ThisHardware()) {}
 
 Status Batcher::Spool(SpoolWhat what) {
   for (int i = 0; i < kMaxBatchesMadeAtOnce; ++i) {
@@ -85,8 +85,8 @@ Status Batcher::ChooseEpoch(wire::BatchContent& content) {
 
 Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
-  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*paths_));
-  if (consent.mode != Mode::kOn) return false;
+  FIELDCOST_ASSIGN(const settings::Consent consent, settings::EffectiveConsent(*paths_));
+  if (consent.mode != settings::Mode::kOn) return false;
   FIELDCOST_ASSIGN(wire::BatchContent pending, PendingContent());
   if (pending.rows.empty()) return false;
   if (what == SpoolWhat::kFull && pending.rows.size() < wire::kMaxBatchRows &&
@@ -130,4 +130,4 @@ Result<std::optional<BuiltBatch>> Batcher::Preview() {
   return std::optional<BuiltBatch>(std::move(batch));
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

@@ -13,7 +13,7 @@
 #include "common/base/clock.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 
 // A batch made of pending rows but not yet spooled.
 struct BuiltBatch {
@@ -28,7 +28,7 @@ Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes)
 // The policy version to put into a batch: that of the service's policy, which is the same for all
 // agents that have it, or 0. Never the serial of this machine's policy file, which would link an
 // agent's quarters.
-std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
+std::uint32_t SentFieldPolicyVersion(const settings::AgentConfig& config);
 
 // Which pending rows become batches.
 enum class SpoolWhat {
@@ -41,8 +41,8 @@ enum class SpoolWhat {
 // reveals that its agent contributed to a row in the previous quarter.
 class Batcher {
  public:
-  Batcher(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
-          StateDb& database);
+  Batcher(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+          const Clock& clock, StateDb& database);
 
   // Stops when the spool is full; sums then grow in place, which takes no additional space.
   Status Spool(SpoolWhat what);
@@ -58,11 +58,11 @@ class Batcher {
   // sent.
   Status ChooseEpoch(wire::BatchContent& content);
 
-  const AgentPaths* paths_;
-  const AgentConfig* config_;
+  const settings::AgentPaths* paths_;
+  const settings::AgentConfig* config_;
   const Clock* clock_;
   StateDb* database_;
   stats::HardwareClass hardware_;  // this machine's current class
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

@@ -9,7 +9,7 @@
 #include "common/crypto/sha256.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 // This many refused batches keep their bytes, so that the user can inspect them.
@@ -395,4 +395,4 @@ Result<std::vector<wire::Epoch>> SpoolDb::EpochsInUse() {
   }
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

@@ -14,7 +14,7 @@
 #include "common/wire/batch.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 
 // The state of a batch. The numbers are stored.
 enum class SpoolState : std::uint8_t {
@@ -153,4 +153,4 @@ class SpoolDb {
   sqlite::Database* database_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

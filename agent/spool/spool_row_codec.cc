@@ -14,7 +14,7 @@
 #include "common/base/byte_order.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 constexpr std::size_t kBucketBytes = 1 + 5 * 8;
@@ -104,4 +104,4 @@ Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes) {
   return histogram;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

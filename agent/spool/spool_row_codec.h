@@ -8,7 +8,7 @@
 #include "common/stats/api_key.h"
 #include "common/stats/cost_histogram.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 
 // Encodes rows for the agent's database, and decodes them. Pure functions.
 
@@ -30,4 +30,4 @@ std::string EncodeHistogram(const stats::CostHistogram& histogram);
 // kCorrupt unless it is this format and a valid histogram.
 Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

@@ -9,7 +9,7 @@
 #include "common/base/clock.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 // The key of what an agent contributes to once in a quarter: that of its first week.
@@ -398,4 +398,4 @@ Status StateDb::SaveModuleVersion(const ModuleFile& file, std::string_view versi
       .Run();
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

@@ -17,7 +17,7 @@
 #include "common/sqlite/sqlite.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 
 // Identifies the run file of a snapshot; the name alone does not, since another file may reuse it.
 struct RunIdentity {
@@ -147,4 +147,4 @@ class StateDb {
   std::unique_ptr<sqlite::Database> database_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

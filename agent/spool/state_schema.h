@@ -1,6 +1,6 @@
 #pragma once
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
 inline constexpr unsigned kStateSchemaVersion = 1;
@@ -101,4 +101,4 @@ CREATE TABLE recent_row (
 CREATE INDEX recent_by_request ON recent_row (request) WHERE request != 0;
 )sql";
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

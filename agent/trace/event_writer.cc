@@ -62,7 +62,7 @@ events::NameCode NameAs(SampleWriter& recording, perf::PlaceKind kind) {
 Result<EventWriter> EventWriter::Make(const EventOptions& options, SampleWriter& recording) {
   FIELDCOST_CHECK(options.any());
   EventWriter made(options, recording);
-  made.multiplier_ = agent::CalibrateTsc();
+  made.multiplier_ = runs::CalibrateTsc();
   if (made.multiplier_ == 0) {
     return Fail(ErrorCode::kUnsupported,
                 "cannot record events: this machine's time stamp counter is not usable as a clock");

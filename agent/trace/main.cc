@@ -88,12 +88,12 @@ void KeepMeasured(Asked& asked) {
 void SayUncalled(const TraceOptions& options, const std::vector<std::string>& globs) {
   if (globs.empty()) return;
   const std::string& program = options.command[0];
-  const auto explained = fieldcost::agent::ExplainProgram(fieldcost::agent::FindProgram(program));
+  const auto explained = fieldcost::reach::ExplainProgram(fieldcost::reach::FindProgram(program));
   // Already reported before the run.
-  if (explained && explained->reach == fieldcost::agent::Reach::kStatic) return;
-  const auto imports = fieldcost::agent::ImportsOfProgram(program);
+  if (explained && explained->reach == fieldcost::reach::Reach::kStatic) return;
+  const auto imports = fieldcost::reach::ImportsOfProgram(program);
   for (const std::string& glob : globs) {
-    std::string why = fieldcost::agent::WhyNotMeasured(program, imports, glob);
+    std::string why = fieldcost::reach::WhyNotMeasured(program, imports, glob);
     if (why.empty()) why = "not called from the program or another library that can be measured";
     fmt::print(stderr, "fieldcost: {}: {}\n", fieldcost::EscapeControl(glob),
                fieldcost::EscapeControl(why));

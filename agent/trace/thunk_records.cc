@@ -27,7 +27,7 @@ constexpr std::array<std::size_t, 3> kAskedFor = {
 }  // namespace
 
 TicksOfTime::Both TicksOfTime::Now() {
-  const std::uint64_t ticks = agent::ReadTimeStamp();
+  const std::uint64_t ticks = runs::ReadTimeStamp();
   return {.ns = MonotonicNs(), .ticks = ticks};
 }
 

@@ -28,9 +28,9 @@ class EventRun {
     EventRun run;
     run.writer_ = writer;
     if (writer == nullptr) return run;
-    FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-    FIELDCOST_ASSIGN(agent::ScratchDirectory directory,
-                     agent::ScratchDirectory::Make(paths, "trace"));
+    FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+    FIELDCOST_ASSIGN(settings::ScratchDirectory directory,
+                     settings::ScratchDirectory::Make(paths, "trace"));
     run.directory_.emplace(std::move(directory));
     FIELDCOST_ASSIGN(run.variables_, writer->BeginRun(run.directory_->path()));
     return run;
@@ -41,7 +41,7 @@ class EventRun {
   }
   void WatchChildren(pid_t program, const std::string& library) {
     if (writer_ == nullptr) return;
-    children_.emplace(agent::SurveyOptions{.uid = ::getuid(), .library = library}, program);
+    children_.emplace(reach::SurveyOptions{.uid = ::getuid(), .library = library}, program);
   }
   Status Look() {
     if (writer_ == nullptr) return {};
@@ -58,8 +58,8 @@ class EventRun {
   EventRun() = default;
 
   EventWriter* writer_ = nullptr;
-  std::optional<agent::ScratchDirectory> directory_;
-  std::optional<agent::ChildWatch> children_;
+  std::optional<settings::ScratchDirectory> directory_;
+  std::optional<reach::ChildWatch> children_;
   events::Variables variables_;
 };
 

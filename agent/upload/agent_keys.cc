@@ -12,7 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 constexpr char kDirectoryName[] = "agent_keys";
@@ -24,7 +24,8 @@ bool Exists(const std::filesystem::path& path) {
 
 }  // namespace
 
-AgentKeys::AgentKeys(const AgentPaths& paths) : directory_(paths.state_dir / kDirectoryName) {}
+AgentKeys::AgentKeys(const settings::AgentPaths& paths)
+    : directory_(paths.state_dir / kDirectoryName) {}
 
 std::filesystem::path AgentKeys::FileOf(wire::Epoch epoch) const {
   return directory_ / fmt::format("{}", epoch.value());
@@ -53,4 +54,4 @@ Status AgentKeys::Keep(const std::vector<wire::Epoch>& epochs) {
   return {};
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -9,7 +9,7 @@
 #include "common/crypto/ed25519.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // Why a batch can be neither sent again nor taken back.
 inline constexpr char kKeyIsGone[] = "the key that signed it is gone";
@@ -19,7 +19,7 @@ inline constexpr char kKeyIsGone[] = "the key that signed it is gone";
 // remove keys hold the upload lock.
 class AgentKeys {
  public:
-  explicit AgentKeys(const AgentPaths& paths);
+  explicit AgentKeys(const settings::AgentPaths& paths);
 
   bool Has(wire::Epoch epoch) const;
   // Created at its first use.
@@ -33,4 +33,4 @@ class AgentKeys {
   std::filesystem::path directory_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -2,7 +2,7 @@
 
 #include "common/wire/wire_requests.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 AnswerAction ActionFor(int http_status) {
   if (http_status == 200) return AnswerAction::kAccept;
@@ -28,4 +28,4 @@ bool AsksForEnrolment(const http::Response& response) {
          http::Find(response.headers, wire::kEnrolmentHeader) == wire::kEnrolmentRequired;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

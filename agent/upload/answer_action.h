@@ -7,7 +7,7 @@
 
 #include "common/http/http_message.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // The consequence of a response for its batch. README.md has the table.
 enum class AnswerAction {
@@ -22,4 +22,4 @@ AnswerAction ActionFor(int http_status);
 // Whether the server requires the agent to enrol before it processes a batch.
 bool AsksForEnrolment(const http::Response& response);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -4,7 +4,7 @@
 #include "common/base/check.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 Status EpochConnection::Connect(wire::Epoch epoch) {
   if (IsOfAnother(epoch)) client_.reset();
@@ -28,4 +28,4 @@ http::Client& EpochConnection::client() {
   return *client_;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -10,14 +10,14 @@
 #include "common/http/client.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // A connection to the service for batches of one epoch at a time: using it for two epochs would
 // link their keys. Not thread-safe.
 class EpochConnection {
  public:
   // `paths` and `config` must outlive it; `may_go_on` as in http::ClientOptions.
-  EpochConnection(const AgentPaths& paths, const AgentConfig& config,
+  EpochConnection(const settings::AgentPaths& paths, const settings::AgentConfig& config,
                   std::function<Status()> may_go_on)
       : paths_(&paths), config_(&config), may_go_on_(std::move(may_go_on)) {}
 
@@ -34,12 +34,12 @@ class EpochConnection {
   const std::string& service() const;
 
  private:
-  const AgentPaths* paths_;
-  const AgentConfig* config_;
+  const settings::AgentPaths* paths_;
+  const settings::AgentConfig* config_;
   std::function<Status()> may_go_on_;
   std::optional<http::Client> client_;
   std::string service_;
   wire::Epoch epoch_{};
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -10,7 +10,7 @@
 #include "agent/settings/pause.h"
 #include "common/base/file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 constexpr std::size_t kMaxAttributeBytes = 4096;  // a page, the maximum in sysfs
@@ -112,8 +112,9 @@ bool IsMetered(const std::string& bus_address) {
   return metered == kMeteredYes || metered == kMeteredGuessedYes;
 }
 
-std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallTime now) {
-  if (PausedUntil(paths, now)) return "the end of the pause";
+std::string WaitReason(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                       WallTime now) {
+  if (settings::PausedUntil(paths, now)) return "the end of the pause";
   if (!config.on_battery && IsOnBattery(paths.power_supply_dir)) return "mains power";
   if (!config.on_metered && IsMetered(paths.bus_address)) {
     return "a connection that is not metered";
@@ -121,4 +122,4 @@ std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallT
   return {};
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

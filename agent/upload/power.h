@@ -7,7 +7,7 @@
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // Whether uploading now would cost the user. Checked only when an upload is due, so it causes no
 // wake-ups. If unknown, it does not: desktop machines often have information about neither.
@@ -23,6 +23,7 @@ bool IsMetered(const std::string& bus_address);
 
 // What an upload should wait for, as a phrase ("mains power"); empty if it need not wait or the
 // configuration ignores the reason. The end of a pause (agent/settings/pause.h) takes precedence.
-std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallTime now);
+std::string WaitReason(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                       WallTime now);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -14,7 +14,7 @@
 #include "common/wire/wire_limits.h"
 #include "common/wire/wire_requests.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 constexpr char kTokenName[] = "enrolment_token";
@@ -32,7 +32,7 @@ http::Request Envelope(const char* target, const std::string& service,
           .peer_address = {}};
 }
 
-void AddBatch(const SpooledBatch& batch, http::Request& request) {
+void AddBatch(const spool::SpooledBatch& batch, http::Request& request) {
   request.headers.emplace_back("Content-Type", wire::kBatchContentType);
   request.headers.emplace_back(wire::kSequenceHeader, fmt::format("{}", batch.sequence));
   request.body = batch.body;
@@ -40,7 +40,8 @@ void AddBatch(const SpooledBatch& batch, http::Request& request) {
 
 }  // namespace
 
-Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
+Result<http::Client> ConnectToService(const settings::AgentConfig& config,
+                                      std::function<Status()> may_go_on,
                                       std::size_t max_response_bytes) {
   return http::Client::Create({.url = config.url,
                                .ca_file = config.ca_file,
@@ -49,7 +50,7 @@ Result<http::Client> ConnectToService(const AgentConfig& config, std::function<S
                                .may_go_on = std::move(may_go_on)});
 }
 
-Result<std::string> PinnedRootFingerprint(const AgentPaths& paths) {
+Result<std::string> PinnedRootFingerprint(const settings::AgentPaths& paths) {
   const auto pinned = ReadFile(paths.catalog_root_file, wire::kMaxMetadataBytes);
   if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kNotFound,
@@ -77,7 +78,7 @@ Error NotFromAggregator(std::string_view what, const http::Client& client, const
 }
 
 http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
-                               const SpooledBatch& batch) {
+                               const spool::SpooledBatch& batch) {
   http::Request request =
       Envelope(wire::kBatchesPath, service, key, batch.epoch,
                wire::BatchSigningInput(service, key.public_key().view(), batch.epoch,
@@ -87,7 +88,7 @@ http::Request MakeBatchRequest(const std::string& service, const crypto::Private
 }
 
 http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
-                                    const SpooledBatch& batch) {
+                                    const spool::SpooledBatch& batch) {
   http::Request request = Envelope(
       wire::kWithdrawalsPath, service, key, batch.epoch,
       wire::WithdrawalSigningInput(service, key.public_key().view(), batch.epoch,
@@ -108,14 +109,14 @@ http::Request MakeEnrolmentRequest(const std::string& service, const crypto::Pri
   return request;
 }
 
-Result<std::string> LoadEnrolmentToken(const AgentPaths& paths) {
+Result<std::string> LoadEnrolmentToken(const settings::AgentPaths& paths) {
   const auto text = ReadFile(paths.state_dir / kTokenName, wire::kMaxTokenBytes + 2);
   if (text) return std::string(Trim(*text));
   if (text.error().code == ErrorCode::kNotFound) return std::string();
   return Within(text.error(), "read the enrolment token");
 }
 
-Status SaveEnrolmentToken(const AgentPaths& paths, std::string_view untrusted_token) {
+Status SaveEnrolmentToken(const settings::AgentPaths& paths, std::string_view untrusted_token) {
   const std::string_view token = Trim(untrusted_token);
   const bool is_plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
@@ -128,4 +129,4 @@ Status SaveEnrolmentToken(const AgentPaths& paths, std::string_view untrusted_to
   return WriteFileAtomically(paths.state_dir / kTokenName, std::string(token) + "\n", 0600);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -2,7 +2,7 @@
 
 #include "common/base/file_lock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 constexpr char kLockName[] = "upload.lock";
@@ -12,7 +12,7 @@ constexpr std::chrono::seconds kOffWaits{30};
 
 }  // namespace
 
-Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
+Result<std::optional<UploadLock>> UploadLock::Take(const settings::AgentPaths& paths,
                                                    std::chrono::milliseconds wait) {
   const std::filesystem::path path = paths.state_dir / kLockName;
   FIELDCOST_ASSIGN(std::optional<UniqueFd> fd, TakeLockFile(path, wait));
@@ -20,7 +20,7 @@ Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
   return std::optional<UploadLock>(UploadLock(std::move(*fd)));
 }
 
-Status UploadLock::WaitForOthers(const AgentPaths& paths) {
+Status UploadLock::WaitForOthers(const settings::AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
   // A process that creates the file after this reads the decision even later.
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
@@ -31,4 +31,4 @@ Status UploadLock::WaitForOthers(const AgentPaths& paths) {
               kOffWaits.count());
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

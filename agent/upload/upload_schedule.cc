@@ -4,7 +4,7 @@
 
 #include "common/shm/mix.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 using std::chrono::microseconds;
@@ -91,4 +91,4 @@ WallTime NextTryAfterFailure(const UploadState& state, WallTime now, std::uint64
   return next;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -6,7 +6,7 @@
 
 #include "common/base/clock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // When an agent uploads. Pure functions of time and state, the same in the agent and in the fleet
 // simulation (tests/bench/fleet_simulation.cc); no clock, disk or network inside.
@@ -79,4 +79,4 @@ WallTime NextTryAfterFailure(const UploadState& state, WallTime now, std::uint64
 // The first of the slots at or after `from`.
 WallTime SlotAtOrAfter(std::uint64_t seed, WallTime from, std::chrono::seconds period);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

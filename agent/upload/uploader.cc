@@ -10,21 +10,22 @@
 #include "common/wire/epoch.h"
 #include "common/wire/wire_requests.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
-Uploader::Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock)
+Uploader::Uploader(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                   const Clock& clock)
     : paths_(&paths),
       config_(&config),
       clock_(&clock),
       keys_(paths),
-      connection_(paths, config, [paths = paths_] { return CheckMaySend(*paths); }) {}
+      connection_(paths, config, [paths = paths_] { return settings::CheckMaySend(*paths); }) {}
 
-Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
-                      UploadReport& report) {
+Status Uploader::Send(spool::SpoolDb& spool, spool::StateDb& state, std::uint32_t max_batches,
+                      Epochs epochs, UploadReport& report) {
   for (std::uint32_t i = 0; i < max_batches && !report.stopped_by; ++i) {
-    FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*paths_));
-    if (consent.mode != Mode::kOn) break;
-    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.FirstQueued());
+    FIELDCOST_ASSIGN(const settings::Consent consent, settings::EffectiveConsent(*paths_));
+    if (consent.mode != settings::Mode::kOn) break;
+    FIELDCOST_ASSIGN(const std::optional<spool::SpooledBatch> batch, spool.FirstQueued());
     if (!batch) break;
     const bool has_talked = report.batches_sent + report.batches_quarantined > 0;
     if (connection_.IsOfAnother(batch->epoch) && has_talked && epochs == Epochs::kOne) break;
@@ -37,7 +38,7 @@ Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
   return {};
 }
 
-Status Uploader::ContributeAgain(StateDb& state, const SpooledBatch& batch,
+Status Uploader::ContributeAgain(spool::StateDb& state, const spool::SpooledBatch& batch,
                                  const wire::BatchAnswer& untrusted_answer) {
   if (untrusted_answer.rejects.empty()) return {};
   wire::BatchDecoder decoder;
@@ -52,8 +53,9 @@ Status Uploader::ContributeAgain(StateDb& state, const SpooledBatch& batch,
   return {};
 }
 
-Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                            std::string_view untrusted_body, UploadReport& report) {
+Status Uploader::NoteAnswer(spool::SpoolDb& spool, spool::StateDb& state,
+                            const spool::SpooledBatch& batch, std::string_view untrusted_body,
+                            UploadReport& report) {
   const auto answer = wire::DecodeAnswer(untrusted_body);
   if (!answer) {
     report.stopped_by = NotFromAggregator("upload to", connection_.client(), answer.error());
@@ -70,8 +72,8 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
   return {};
 }
 
-Status Uploader::SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                                    UploadReport& report) {
+Status Uploader::SetAsideWithoutKey(spool::SpoolDb& spool, spool::StateDb& state,
+                                    const spool::SpooledBatch& batch, UploadReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
   // Counts an attempt although none is made: with more than one, the batch remains known as one
   // that may have arrived.
@@ -82,8 +84,9 @@ Status Uploader::SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const Spoole
   return {};
 }
 
-Status Uploader::SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                                 const std::string& reason, UploadReport& report) {
+Status Uploader::SetAsideRefused(spool::SpoolDb& spool, spool::StateDb& state,
+                                 const spool::SpooledBatch& batch, const std::string& reason,
+                                 UploadReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
   FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
   FIELDCOST_TRY(transaction.Commit());
@@ -93,8 +96,8 @@ Status Uploader::SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBa
   return {};
 }
 
-Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                         UploadReport& report) {
+Status Uploader::SendOne(spool::SpoolDb& spool, spool::StateDb& state,
+                         const spool::SpooledBatch& batch, UploadReport& report) {
   if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch && !keys_.Has(batch.epoch)) {
     return SetAsideWithoutKey(spool, state, batch, report);
   }
@@ -125,7 +128,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
 }
 
 Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
-                                          const SpooledBatch& batch) {
+                                          const spool::SpooledBatch& batch) {
   const http::Request request = MakeBatchRequest(connection_.service(), key, batch);
   FIELDCOST_ASSIGN(http::Response response, connection_.client().Send(request));
   if (!AsksForEnrolment(response)) return response;
@@ -149,4 +152,4 @@ Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
               refused.message);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -15,7 +15,7 @@
 #include "common/wire/batch.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 struct UploadReport {
   std::uint32_t batches_sent = 0;
@@ -32,7 +32,8 @@ struct UploadReport {
 // Uploader holds the upload lock.
 class Uploader {
  public:
-  Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
+  Uploader(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+           const Clock& clock);
 
   // The epochs whose batches are sent in one upload. Sending batches of two epochs in a row reveals
   // that their keys belong together.
@@ -42,34 +43,36 @@ class Uploader {
   // request, which is then cut off), a batch fails temporarily (report.stopped_by), or, with kOne,
   // the next batch belongs to another epoch. A connection carries batches of one epoch only.
   // Returns an Error only for local failures (database, key file), not for the server's.
-  Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
-              UploadReport& report);
+  Status Send(spool::SpoolDb& spool, spool::StateDb& state, std::uint32_t max_batches,
+              Epochs epochs, UploadReport& report);
 
  private:
-  Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
+  Status SendOne(spool::SpoolDb& spool, spool::StateDb& state, const spool::SpooledBatch& batch,
+                 UploadReport& report);
   // Sets aside a batch that may have arrived under a deleted key: with another key it would count
   // twice.
-  Status SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                            UploadReport& report);
+  Status SetAsideWithoutKey(spool::SpoolDb& spool, spool::StateDb& state,
+                            const spool::SpooledBatch& batch, UploadReport& report);
   // Sets aside a batch that the service will never accept.
-  Status SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
-                         const std::string& reason, UploadReport& report);
+  Status SetAsideRefused(spool::SpoolDb& spool, spool::StateDb& state,
+                         const spool::SpooledBatch& batch, const std::string& reason,
+                         UploadReport& report);
   // Lets the next rows claim a contribution again where rows that only added were refused: the
   // service may lack the earlier contribution, and would refuse such rows until the quarter ends.
-  static Status ContributeAgain(StateDb& state, const SpooledBatch& batch,
+  static Status ContributeAgain(spool::StateDb& state, const spool::SpooledBatch& batch,
                                 const wire::BatchAnswer& untrusted_answer);
   // Marks the batch as sent if the response is the aggregator's answer.
-  Status NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+  Status NoteAnswer(spool::SpoolDb& spool, spool::StateDb& state, const spool::SpooledBatch& batch,
                     std::string_view untrusted_body, UploadReport& report);
   // Sends it; enrols first if the server requires it.
-  Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
+  Result<http::Response> Exchange(const crypto::PrivateKey& key, const spool::SpooledBatch& batch);
   Status Enrol(const crypto::PrivateKey& key, wire::Epoch epoch);
 
-  const AgentPaths* paths_;
-  const AgentConfig* config_;
+  const settings::AgentPaths* paths_;
+  const settings::AgentConfig* config_;
   const Clock* clock_;
   AgentKeys keys_;
   EpochConnection connection_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

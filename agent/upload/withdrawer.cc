@@ -4,7 +4,7 @@
 #include "agent/upload/service_requests.h"
 #include "common/wire/wire_requests.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 void Refuse(const std::string& reason, ForgetReport& report) {
@@ -13,15 +13,16 @@ void Refuse(const std::string& reason, ForgetReport& report) {
 
 }  // namespace
 
-Withdrawer::Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock)
+Withdrawer::Withdrawer(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+                       const Clock& clock)
     : config_(&config), paths_(&paths), clock_(&clock), keys_(paths) {}
 
-Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
-                               ForgetReport& report) {
+Status Withdrawer::WithdrawAll(spool::SpoolDb& spool, spool::StateDb& state,
+                               const ForgetProgress& progress, ForgetReport& report) {
   EpochConnection connection(*paths_, *config_, nullptr);
   std::uint64_t last = 0;
   for (;;) {
-    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
+    FIELDCOST_ASSIGN(const std::optional<spool::SpooledBatch> batch, spool.NextToWithdraw(last));
     if (!batch) return {};
     last = batch->id;
     if (report.stopped_by) {
@@ -41,8 +42,9 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
   }
 }
 
-Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& connection,
-                               const SpooledBatch& batch, ForgetReport& report) {
+Status Withdrawer::WithdrawOne(spool::SpoolDb& spool, spool::StateDb& state,
+                               EpochConnection& connection, const spool::SpooledBatch& batch,
+                               ForgetReport& report) {
   if (!keys_.Has(batch.epoch)) {
     FIELDCOST_TRY(spool.NoteRefusal(batch.id, kKeyIsGone));
     Refuse(kKeyIsGone, report);
@@ -65,7 +67,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& 
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
       FIELDCOST_TRY(spool.MarkWithdrawn(batch.id, clock_->Now()));
       FIELDCOST_TRY(transaction.Commit());
-      if (answer->withdrawn_rows == 0 && batch.state != SpoolState::kSent) {
+      if (answer->withdrawn_rows == 0 && batch.state != spool::SpoolState::kSent) {
         ++report.batches_deleted;
       } else {
         ++report.batches_withdrawn;
@@ -86,4 +88,4 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& 
   return {};
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -12,7 +12,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 
 // What Forget() did. If `stopped_by` is set, call it again: it continues where it stopped.
 struct ForgetReport {
@@ -35,20 +35,21 @@ using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 // holds the upload lock and has removed queued batches from the spool.
 class Withdrawer {
  public:
-  Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
+  Withdrawer(const settings::AgentPaths& paths, const settings::AgentConfig& config,
+             const Clock& clock);
 
   // Returns an Error only for local failures (database, key file), not for the server's.
-  Status WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
+  Status WithdrawAll(spool::SpoolDb& spool, spool::StateDb& state, const ForgetProgress& progress,
                      ForgetReport& report);
 
  private:
-  Status WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& connection,
-                     const SpooledBatch& batch, ForgetReport& report);
+  Status WithdrawOne(spool::SpoolDb& spool, spool::StateDb& state, EpochConnection& connection,
+                     const spool::SpooledBatch& batch, ForgetReport& report);
 
-  const AgentConfig* config_;
-  const AgentPaths* paths_;
+  const settings::AgentConfig* config_;
+  const settings::AgentPaths* paths_;
   const Clock* clock_;
   AgentKeys keys_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

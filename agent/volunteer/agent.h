@@ -23,7 +23,7 @@
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 
 // A whole batch: its content and exact bytes.
 struct BatchDetails {
@@ -59,7 +59,7 @@ struct PolicyWriting {
 class Agent {
  public:
   // In mode off without existing state, creates nothing on disk. `clock` must outlive the agent.
-  static Result<Agent> Open(const AgentPaths& paths, const Clock& clock);
+  static Result<Agent> Open(const settings::AgentPaths& paths, const Clock& clock);
   Agent(Agent&&) noexcept;
   Agent& operator=(Agent&&) noexcept;
   ~Agent();
@@ -69,7 +69,7 @@ class Agent {
   // this returns: it waits for an upload in progress, which ends at once, or within seconds if a
   // whole batch has been sent. kUnavailable if the upload did not end; everything else is done
   // then.
-  Status SetMode(Mode mode);
+  Status SetMode(settings::Mode mode);
 
   // Pauses until then, or until resumed (kUntilResumed). Programs begin no new measurements and, as
   // with SetMode(), nothing leaves after this returns. Unsent data is kept. REQUIRES: the mode is
@@ -85,7 +85,7 @@ class Agent {
 
   // Adds the contents of run files to the local sums and, if consent permits, to the sums to be
   // sent. Each run file counts exactly once, however often and wherever this is interrupted.
-  Result<HarvestReport> Harvest();
+  Result<harvest::HarvestReport> Harvest();
 
   // Everything measured on this machine (modes local and on, and manual picks), ascending by key.
   Result<std::vector<stats::StatRow>> LocalRows() const;
@@ -108,7 +108,7 @@ class Agent {
   // or one fails. With kWhatIsDue, creates a batch as soon as it is full, but sends nothing before
   // NextUpload(), nor while the machine should not upload (UploadStatus::waiting_for). So it may be
   // called at any time: after each harvest that counted something, and at NextUpload().
-  Result<UploadReport> Upload(UploadWish wish);
+  Result<upload::UploadReport> Upload(UploadWish wish);
 
   // The wall-clock time at which Upload(kWhatIsDue) will have something to send; a time at or
   // before now means at once; nullopt if nothing is waiting or the mode is not on. Changes no
@@ -123,14 +123,14 @@ class Agent {
   Result<bool> RefreshFieldPolicy();
 
   // Every batch that this agent ever made, oldest first.
-  Result<std::vector<LoggedBatch>> Log() const;
+  Result<std::vector<spool::LoggedBatch>> Log() const;
   // The exact bytes and content of one of them. kNotFound if there is no such batch, or its bytes
   // are no longer kept.
   Result<BatchDetails> ReadBatch(std::uint64_t id) const;
 
   // Withdraws everything that this agent sent, and drops everything unsent. Works in every mode and
   // keeps it. Returns an Error only for local failures, not for the server's.
-  Result<ForgetReport> Forget(const ForgetProgress& progress = {});
+  Result<upload::ForgetReport> Forget(const upload::ForgetProgress& progress = {});
 
   // Stores the token with which this agent enrols if the service requires one.
   Status SetEnrolmentToken(std::string_view token);
@@ -138,15 +138,15 @@ class Agent {
   Result<AgentStatus> GetStatus() const;
   // The part of the status about measuring; contacts neither another process nor a server.
   Result<MeasuringStatus> GetMeasuring() const;
-  const AgentPaths& paths() const;
-  const AgentConfig& config() const;
+  const settings::AgentPaths& paths() const;
+  const settings::AgentConfig& config() const;
 
  private:
   struct State;
   // Drops the run files and unsent data that the new mode does not permit.
-  Status DropUnwanted(Mode before, Mode now);
+  Status DropUnwanted(settings::Mode before, settings::Mode now);
   explicit Agent(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -9,10 +9,10 @@
 #include "common/base/log.h"
 #include "common/wire/epoch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
-Result<BatchDetails> DetailsOf(SpooledBatch batch) {
+Result<BatchDetails> DetailsOf(spool::SpooledBatch batch) {
   FIELDCOST_ASSIGN(wire::BatchContent content, wire::DecodeBatch(batch.body));
   return BatchDetails{
       .content = std::move(content), .raw = std::move(batch.body), .sequence = batch.sequence};
@@ -22,19 +22,19 @@ Result<BatchDetails> DetailsOf(SpooledBatch batch) {
 
 Result<std::optional<BatchDetails>> Agent::Preview() const {
   std::optional<BatchDetails> preview;
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode != Mode::kOn || !state_->HasDatabase()) return preview;
+  FIELDCOST_ASSIGN(const settings::Consent consent, state_->LoadDecision());
+  if (consent.mode != settings::Mode::kOn || !state_->HasDatabase()) return preview;
   FIELDCOST_TRY(state_->OpenDatabase());
-  StateDb& database = *state_->database;
-  FIELDCOST_ASSIGN(std::optional<SpooledBatch> queued, state_->spool->FirstQueued());
+  spool::StateDb& database = *state_->database;
+  FIELDCOST_ASSIGN(std::optional<spool::SpooledBatch> queued, state_->spool->FirstQueued());
   if (queued) {
     FIELDCOST_ASSIGN(preview, DetailsOf(std::move(*queued)));
     return preview;
   }
-  Batcher batcher(paths(), config(), *state_->clock, database);
-  FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
+  spool::Batcher batcher(paths(), config(), *state_->clock, database);
+  FIELDCOST_ASSIGN(std::optional<spool::BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
-  FIELDCOST_ASSIGN(const BatchNumber number,
+  FIELDCOST_ASSIGN(const spool::BatchNumber number,
                    state_->spool->NextNumber(wire::EpochOfWeek(built->content.rows.front().week)));
   preview.emplace(BatchDetails{.content = std::move(built->content),
                                .raw = std::move(built->body),
@@ -42,14 +42,14 @@ Result<std::optional<BatchDetails>> Agent::Preview() const {
   return preview;
 }
 
-Result<std::vector<LoggedBatch>> Agent::Log() const {
-  if (!state_->HasDatabase()) return std::vector<LoggedBatch>();
+Result<std::vector<spool::LoggedBatch>> Agent::Log() const {
+  if (!state_->HasDatabase()) return std::vector<spool::LoggedBatch>();
   FIELDCOST_TRY(state_->OpenDatabase());
   return state_->spool->Log();
 }
 
 Result<BatchDetails> Agent::ReadBatch(std::uint64_t id) const {
-  std::optional<SpooledBatch> batch;
+  std::optional<spool::SpooledBatch> batch;
   if (state_->HasDatabase()) {
     FIELDCOST_TRY(state_->OpenDatabase());
     FIELDCOST_ASSIGN(batch, state_->spool->Find(id));
@@ -63,18 +63,18 @@ Result<BatchDetails> Agent::ReadBatch(std::uint64_t id) const {
   return decoded;
 }
 
-Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
-  ForgetReport report;
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+Result<upload::ForgetReport> Agent::Forget(const upload::ForgetProgress& progress) {
+  upload::ForgetReport report;
+  FIELDCOST_ASSIGN(const settings::Consent consent, state_->LoadDecision());
   if (!state_->HasDatabase()) return report;
   FIELDCOST_TRY(state_->OpenDatabase());
-  SpoolDb& spool = *state_->spool;
-  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths(), kUserWaits));
+  spool::SpoolDb& spool = *state_->spool;
+  FIELDCOST_ASSIGN(const auto lock, upload::UploadLock::Take(paths(), upload::kUserWaits));
   if (!lock) {
     report.stopped_by = Fail(ErrorCode::kUnavailable, "forget: another process is uploading");
     return report;
   }
-  if (consent.mode != Mode::kOff) {
+  if (consent.mode != settings::Mode::kOff) {
     // Harvest first, so that what has been measured so far is forgotten, too, and not sent later.
     const auto harvest = Harvest();
     if (!harvest) LogWarning("forget: {}", harvest.error().message);
@@ -86,7 +86,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
     FIELDCOST_TRY(transaction.Commit());
     report.batches_deleted = static_cast<std::uint32_t>(deleted);
   }
-  FIELDCOST_TRY(Withdrawer(paths(), config(), *state_->clock)
+  FIELDCOST_TRY(upload::Withdrawer(paths(), config(), *state_->clock)
                     .WithdrawAll(spool, *state_->database, progress, report));
   FIELDCOST_ASSIGN(const std::uint64_t too_old, spool.CountTooOld());
   report.batches_too_old = static_cast<std::uint32_t>(too_old);
@@ -95,7 +95,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
 }
 
 Status Agent::SetEnrolmentToken(std::string_view token) {
-  return SaveEnrolmentToken(paths(), token);
+  return upload::SaveEnrolmentToken(paths(), token);
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

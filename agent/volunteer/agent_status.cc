@@ -22,15 +22,15 @@
 #include "common/base/units.h"
 #include "common/shm/policy_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 // A measured run takes a few tens of KiB, and other programs write here, too.
 constexpr std::uint64_t kLeastFreeBytes = kMiB;
 
 // Explains why programs cannot create their run files; empty if they can.
-std::string RunDirectoryProblem(const AgentPaths& paths) {
-  const auto memory = FindMemoryDir(paths);
+std::string RunDirectoryProblem(const settings::AgentPaths& paths) {
+  const auto memory = settings::FindMemoryDir(paths);
   if (!memory) return memory.error().message;
   const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
   struct statvfs room {};
@@ -49,11 +49,12 @@ std::string RunDirectoryProblem(const AgentPaths& paths) {
 }
 
 // Explains why programs are not measured although they should be; empty if they are.
-std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool paused) {
-  if (consent.mode == Mode::kOff) return {};
-  const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
+std::string PolicyProblem(const settings::AgentPaths& paths, const settings::Consent& consent,
+                          bool paused) {
+  if (consent.mode == settings::Mode::kOff) return {};
+  const auto bytes = ReadFile(paths.policy_file(), runs::kMaxPolicyBytes);
   if (!bytes) return bytes.error().message;
-  if (PolicySerial(paths.policy_file()) == 0) {
+  if (runs::PolicySerial(paths.policy_file()) == 0) {
     return paths.policy_file().string() + " is not a policy file of this version";
   }
   shm::PolicyHeader header;
@@ -65,7 +66,7 @@ std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool 
   return RunDirectoryProblem(paths);
 }
 
-FieldPolicyStatus StatusOf(const FieldPolicy& policy) {
+FieldPolicyStatus StatusOf(const policy::FieldPolicy& policy) {
   FieldPolicyStatus status{.version = 0, .expires = {}, .problem = policy.problem};
   if (policy.in_force) {
     status.version = policy.in_force->version;
@@ -75,42 +76,43 @@ FieldPolicyStatus StatusOf(const FieldPolicy& policy) {
 }
 
 // Reads the counts in the database.
-Status ReadCounts(StateDb& database, MeasuringStatus& measuring) {
-  FIELDCOST_ASSIGN(const std::uint64_t since, database.Get(kRecentSinceNumber, 0));
+Status ReadCounts(spool::StateDb& database, MeasuringStatus& measuring) {
+  FIELDCOST_ASSIGN(const std::uint64_t since, database.Get(spool::kRecentSinceNumber, 0));
   measuring.times_since = WallTime(std::chrono::seconds(static_cast<std::int64_t>(since)));
-  FIELDCOST_ASSIGN(measuring.runs.drawn, database.Get(kDrawnRunsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.runs.not_drawn, database.Get(kNotDrawnRunsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.runs.asked, database.Get(kAskedRunsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.lost_calls, database.Get(kLostCallsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.refused_files, database.Get(kRefusedFilesNumber, 0));
-  FIELDCOST_ASSIGN(measuring.refused_cells, database.Get(kRefusedCellsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.timed_calls, database.Get(kTimedCallsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.untimed_calls, database.Get(kUntimedCallsNumber, 0));
-  FIELDCOST_ASSIGN(measuring.dropped_picks, database.Get(kDroppedPicksNumber, 0));
-  FIELDCOST_ASSIGN(measuring.overhead_ns, database.Get(kOverheadNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.drawn, database.Get(spool::kDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.not_drawn, database.Get(spool::kNotDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.asked, database.Get(spool::kAskedRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.lost_calls, database.Get(spool::kLostCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.refused_files, database.Get(spool::kRefusedFilesNumber, 0));
+  FIELDCOST_ASSIGN(measuring.refused_cells, database.Get(spool::kRefusedCellsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.timed_calls, database.Get(spool::kTimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.untimed_calls, database.Get(spool::kUntimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.dropped_picks, database.Get(spool::kDroppedPicksNumber, 0));
+  FIELDCOST_ASSIGN(measuring.overhead_ns, database.Get(spool::kOverheadNumber, 0));
   FIELDCOST_ASSIGN(measuring.private_rows_kept, database.CountPrivateRows());
   return {};
 }
 
-Result<OutboxStatus> ReadOutbox(StateDb& database, SpoolDb& spool, const AgentConfig& config) {
+Result<OutboxStatus> ReadOutbox(spool::StateDb& database, spool::SpoolDb& spool,
+                                const settings::AgentConfig& config) {
   OutboxStatus outbox;
-  const stats::HardwareClass hardware = ThisHardware();
+  const stats::HardwareClass hardware = settings::ThisHardware();
   FIELDCOST_ASSIGN(std::vector<wire::BatchRow> pending,
                    database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
   outbox.pending_rows = pending.size();
   if (!pending.empty()) {
     outbox.pending_bytes =
-        wire::EncodedBatchBytes({.field_policy_version = SentFieldPolicyVersion(config),
+        wire::EncodedBatchBytes({.field_policy_version = spool::SentFieldPolicyVersion(config),
                                  .hardware = hardware,
                                  .rows = std::move(pending)});
   }
-  FIELDCOST_ASSIGN(const SpoolTotals totals, spool.Totals());
+  FIELDCOST_ASSIGN(const spool::SpoolTotals totals, spool.Totals());
   outbox.spooled_batches = totals.queued;
   outbox.quarantined_batches = totals.quarantined;
   outbox.sent_batches = totals.sent;
   outbox.withdrawn_batches = totals.withdrawn;
-  FIELDCOST_ASSIGN(outbox.dropped_batches, database.Get(kDroppedBatchesNumber, 0));
-  FIELDCOST_ASSIGN(outbox.dropped_rows, database.Get(kDroppedRowsNumber, 0));
+  FIELDCOST_ASSIGN(outbox.dropped_batches, database.Get(spool::kDroppedBatchesNumber, 0));
+  FIELDCOST_ASSIGN(outbox.dropped_rows, database.Get(spool::kDroppedRowsNumber, 0));
   return outbox;
 }
 
@@ -118,14 +120,14 @@ Result<OutboxStatus> ReadOutbox(StateDb& database, SpoolDb& spool, const AgentCo
 
 Result<MeasuringStatus> Agent::GetMeasuring() const {
   MeasuringStatus measuring;
-  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
-  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
+  FIELDCOST_ASSIGN(const settings::Consent in_force, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, harvest::ListRunFiles(paths()));
   measuring.run_files = files.size();
-  measuring.skips = ReadSkips(paths().skip_file());
+  measuring.skips = runs::ReadSkips(paths().skip_file());
   // Runs that were not selected at random follow the policy, so they are no obstacle.
   std::erase_if(measuring.skips,
-                [](const SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
-  const bool paused = PausedUntil(paths(), state_->clock->Now()).has_value();
+                [](const runs::SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
+  const bool paused = settings::PausedUntil(paths(), state_->clock->Now()).has_value();
   measuring.policy_problem = PolicyProblem(paths(), in_force, paused);
   if (!state_->HasDatabase()) return measuring;
   FIELDCOST_TRY(state_->OpenDatabase());
@@ -135,16 +137,17 @@ Result<MeasuringStatus> Agent::GetMeasuring() const {
 
 Result<AgentStatus> Agent::GetStatus() const {
   AgentStatus status;
-  FIELDCOST_ASSIGN(status.consent, LoadConsent(paths().consent_file()));
-  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
-  status.forbidden = !CheckPermitted(paths().system_file);
+  FIELDCOST_ASSIGN(status.consent, settings::LoadConsent(paths().consent_file()));
+  FIELDCOST_ASSIGN(const settings::Consent in_force, state_->LoadDecision());
+  status.forbidden = !settings::CheckPermitted(paths().system_file);
   const WallTime now = state_->clock->Now();
-  status.paused_until = PausedUntil(paths(), now);
+  status.paused_until = settings::PausedUntil(paths(), now);
   FIELDCOST_ASSIGN(status.measuring, GetMeasuring());
-  if (config().download_policy) status.field_policy = StatusOf(LoadFieldPolicy(paths(), now));
+  if (config().download_policy)
+    status.field_policy = StatusOf(policy::LoadFieldPolicy(paths(), now));
   if (!state_->HasDatabase()) return status;
   FIELDCOST_TRY(state_->OpenDatabase());
-  StateDb& database = *state_->database;
+  spool::StateDb& database = *state_->database;
   FIELDCOST_ASSIGN(const wire::Epoch epoch, state_->spool->LastEpoch());
   if (state_->keys.Has(epoch)) {
     FIELDCOST_ASSIGN(const crypto::PrivateKey key, state_->keys.For(epoch));
@@ -153,12 +156,12 @@ Result<AgentStatus> Agent::GetStatus() const {
   FIELDCOST_ASSIGN(status.outbox, ReadOutbox(database, *state_->spool, config()));
   FIELDCOST_ASSIGN(status.upload.failed_uploads, database.Get(kFailedUploadsNumber, 0));
   FIELDCOST_ASSIGN(status.upload.upload_problem, database.GetText(kUploadProblemText));
-  if (in_force.mode == Mode::kOn && !config().url.empty()) {
-    FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
-    status.upload.next_upload = NextUploadTime(upload, now);
-    status.upload.waiting_for = WaitReason(paths(), config(), now);
+  if (in_force.mode == settings::Mode::kOn && !config().url.empty()) {
+    FIELDCOST_ASSIGN(const upload::UploadState upload, state_->LoadUploadState(now));
+    status.upload.next_upload = upload::NextUploadTime(upload, now);
+    status.upload.waiting_for = upload::WaitReason(paths(), config(), now);
   }
   return status;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

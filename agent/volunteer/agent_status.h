@@ -9,7 +9,7 @@
 #include "agent/settings/consent.h"
 #include "common/base/clock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 
 // Numbers of program runs since Agent::ForgetLocal(): drawn at random, or measured on request.
 struct RunCounts {
@@ -21,9 +21,9 @@ struct RunCounts {
 // Which programs were measured, and the cost of measuring so far. Except for those of runs, counts
 // only grow.
 struct MeasuringStatus {
-  std::uint64_t run_files = 0;   // present now
-  std::string policy_problem;    // why programs are not being measured; empty if they are
-  std::vector<SkipCount> skips;  // without zeros and runs that were not drawn
+  std::uint64_t run_files = 0;         // present now
+  std::string policy_problem;          // why programs are not being measured; empty if they are
+  std::vector<runs::SkipCount> skips;  // without zeros and runs that were not drawn
   RunCounts runs;
   WallTime times_since{};         // measurements are dated from this time on
   std::uint64_t overhead_ns = 0;  // the cost of measuring to the programs
@@ -63,7 +63,7 @@ struct FieldPolicyStatus {
 };
 
 struct AgentStatus {
-  Consent consent;
+  settings::Consent consent;
   std::optional<WallTime> paused_until;  // see pause.h
   bool forbidden = false;                // the administrator does not permit collection
   std::string agent_public_key;          // hex; empty before the first batch
@@ -73,4 +73,4 @@ struct AgentStatus {
   FieldPolicyStatus field_policy;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -12,10 +12,10 @@
 namespace fieldcost::fleet {
 namespace {
 
-using agent::UploadState;
 using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::minutes;
+using upload::UploadState;
 
 constexpr WallTime kBegin{hours(24) * 20'000};  // midnight
 constexpr hours kDay{24};

@@ -11,11 +11,11 @@
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using fieldcost::agent::Reach;
+  using fieldcost::reach::Reach;
   constexpr std::size_t kMaxDetailBytes = 4096;
   std::size_t bytes_read = 0;
   const auto explanation =
-      fieldcost::agent::ExplainElf([&](std::uint64_t offset, void* to, std::size_t wanted) {
+      fieldcost::reach::ExplainElf([&](std::uint64_t offset, void* to, std::size_t wanted) {
         if (offset >= size) return std::size_t{0};
         const std::size_t got = std::min<std::size_t>(wanted, size - offset);
         std::memcpy(to, data + offset, got);
@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return got;
       });
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto imports = fieldcost::agent::ReadImports(fieldcost::ReaderOf(bytes));
-  FIELDCOST_CHECK(imports.size() <= fieldcost::agent::kMaxImports);
+  const auto imports = fieldcost::reach::ReadImports(fieldcost::ReaderOf(bytes));
+  FIELDCOST_CHECK(imports.size() <= fieldcost::reach::kMaxImports);
   for (const auto& function : imports) {
     FIELDCOST_CHECK(function.untrusted_symbol.size() <= kMaxDetailBytes);
   }

@@ -8,7 +8,7 @@
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace fieldcost::agent;
+  using namespace fieldcost::policy;
   const auto kept = DecodeKeptPolicy({reinterpret_cast<const char*>(data), size});
   if (!kept) return 0;
   FIELDCOST_CHECK(kept->root.size() + kept->policy.size() < size);

@@ -60,7 +60,7 @@ void Check(const fieldcost::lab::LabFile& file) {
     FIELDCOST_CHECK(node.api < file.apis.size());
   }
   for (const auto& api : file.apis) {
-    FIELDCOST_CHECK(api.calls <= fieldcost::agent::kMaxRunCalls);
+    FIELDCOST_CHECK(api.calls <= fieldcost::runs::kMaxRunCalls);
     FIELDCOST_CHECK(api.nested <= api.calls && api.abandoned <= api.calls);
     FIELDCOST_CHECK(!api.api.symbol.empty() && !api.api.soname.empty());
     for (const auto* histogram : {&api.inclusive, &api.exclusive, &api.sizes, &api.time}) {

@@ -15,7 +15,7 @@
 
 namespace {
 
-class FuzzedBytes final : public fieldcost::agent::RunBytes {
+class FuzzedBytes final : public fieldcost::runs::RunBytes {
  public:
   FuzzedBytes(const std::uint8_t* data, std::size_t given, bool is_exact)
       : data_(data), given_(given), size_(given) {
@@ -48,10 +48,10 @@ class FuzzedBytes final : public fieldcost::agent::RunBytes {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const FuzzedBytes bytes(data + 1, size - 1, (data[0] & 2) != 0);
-  const auto info = fieldcost::agent::ReadRunInfo(bytes);
+  const auto info = fieldcost::runs::ReadRunInfo(bytes);
   if (!info || !info->ready) return 0;
   const bool ended = (data[0] & 1) != 0;
-  const auto content = fieldcost::agent::ReadRunContent(bytes, *info, ended);
+  const auto content = fieldcost::runs::ReadRunContent(bytes, *info, ended);
   if (!content) return 0;
   FIELDCOST_CHECK(content->picks.size() == info->pick_count);
   for (const auto& cell : content->cells) {
@@ -61,12 +61,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(!cell.histogram.empty());
   }
   for (const auto& pick : content->picks) {
-    FIELDCOST_CHECK(pick.first_call_ns.value_or(0) < fieldcost::agent::kMaxFirstCallNs);
+    FIELDCOST_CHECK(pick.first_call_ns.value_or(0) < fieldcost::runs::kMaxFirstCallNs);
     if (!pick.calls) continue;
-    FIELDCOST_CHECK(pick.calls->timed <= fieldcost::agent::kMaxRunCalls);
-    FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::agent::kMaxRunCalls);
+    FIELDCOST_CHECK(pick.calls->timed <= fieldcost::runs::kMaxRunCalls);
+    FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::runs::kMaxRunCalls);
   }
-  for (const auto& cell : fieldcost::agent::SingleValues(*info, *content, ended)) {
+  for (const auto& cell : fieldcost::harvest::SingleValues(*info, *content, ended)) {
     FIELDCOST_CHECK(cell.pick < content->picks.size());
     FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
     // One value, or one per reason for values that were not measured.
@@ -76,9 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     cell.histogram.timed() <= static_cast<unsigned>(values));
     FIELDCOST_CHECK(cell.histogram.count() <= fieldcost::shm::kMostRunsStoodFor);
   }
-  const fieldcost::agent::RunNumbers before{
+  const fieldcost::spool::RunNumbers before{
       .lost_calls = 5, .timed_calls = 6, .untimed_calls = 7, .dropped_picks = 1};
-  const auto now = fieldcost::agent::NumbersOf(*info, *content, before);
+  const auto now = fieldcost::harvest::NumbersOf(*info, *content, before);
   FIELDCOST_CHECK(now.lost_calls >= before.lost_calls && now.timed_calls >= before.timed_calls);
   FIELDCOST_CHECK(now.untimed_calls >= before.untimed_calls);
   FIELDCOST_CHECK(now.dropped_picks >= 1 && now.dropped_picks <= content->picks.size() + 1);

@@ -9,7 +9,7 @@
 #include "tests/fuzz/request_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace fieldcost::agent;
+  using namespace fieldcost::spool;
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto key = DecodeKey(fieldcost::fuzz::TakeLine(bytes))) {
     FIELDCOST_CHECK(DecodeKey(EncodeKey(*key)).value() == *key);

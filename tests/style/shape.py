@@ -7,6 +7,7 @@
 - a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
   most one screen;
 - no two files of the product share a name, except main.cc: a name stands for one thing;
+- a namespace has the name of its folder: fieldcost::store in aggregator/store and below;
 - tests/ mirrors the folders of the product;
 - ARCHITECTURE.md answers ten questions of a newcomer, each with a file that exists;
 - the contributors' documents exist, and name only files that exist.
@@ -147,6 +148,30 @@ def check_names(names, problems):
                  for stem, found in sorted(folders.items()) if len(found) > 1]
 
 
+# Folder -> namespace, where these differ.
+NAMESPACES = {
+    "common/base": "fieldcost",  # used everywhere
+    "agent/idle": "fieldcost::idle_agent",  # common/idle is the other one
+    # The parts of one program; common/config is another folder.
+    **{f"aggregator/{part}": "fieldcost::aggregator" for part in ("config", "operate", "service", "upkeep")},
+    # Probe points are the same thing on both sides of a file.
+    "agent/probe_recorder": "fieldcost::probe",
+}
+
+
+def check_namespaces(root, names, problems):
+    for name in names:
+        folder = "/".join(name.split("/")[:2])
+        if not re.match(r"(agent|aggregator|common|tools)/[^/]+/.*\.(h|cc)$", name) or not (root / name).is_file():
+            continue
+        expected = NAMESPACES.get(folder, "fieldcost::" + folder.split("/")[1])
+        # What the library shared by all programs' libraries calls is defined in each of these.
+        allowed = {expected} | ({"fieldcost::intercept"} if folder.endswith("preload") else set())
+        for found in re.findall(r"^namespace (fieldcost[a-z_:]*) \{", (root / name).read_text(), re.MULTILINE):
+            if found not in allowed:
+                problems.append(f"{name}: namespace {found}, not {expected}")
+
+
 def check_readme(name, lines, problems):
     if name != "README.md" and Path(name).name == "README.md" and len(lines) - 1 > MOST_README_LINES:
         problems.append(f"{name}: {len(lines) - 1} lines; longer texts belong in a file next to it")
@@ -202,6 +227,7 @@ def main():
         check_file(root, name, problems)
     check_folders(root, names, problems)
     check_names(names, problems)
+    check_namespaces(root, names, problems)
     check_answers(root, problems)
     check_documents(root, problems)
     if len(checked) < 500:

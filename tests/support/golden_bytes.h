@@ -17,7 +17,7 @@
 namespace fieldcost::testing {
 
 // A format's bytes, one line per 16 bytes that are not all zero.
-inline std::string GoldenLines(const agent::RunBytes& bytes) {
+inline std::string GoldenLines(const runs::RunBytes& bytes) {
   std::string text;
   constexpr std::size_t kLine = 16;
   for (std::uint64_t at = bytes.NextData(0); at < bytes.size(); at = bytes.NextData(at + kLine)) {

@@ -12,7 +12,7 @@
 namespace fieldcost::testing {
 
 // A large file in memory that stores only the written parts; the rest reads as zeros.
-class SparseBytes : public agent::RunBytes {
+class SparseBytes : public runs::RunBytes {
  public:
   explicit SparseBytes(std::uint64_t size) : size_(size) {}
 

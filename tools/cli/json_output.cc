@@ -12,14 +12,14 @@ namespace {
 
 namespace json = boost::json;
 
-json::object WhyJson(const agent::Explanation& why) {
+json::object WhyJson(const reach::Explanation& why) {
   return {{"reach", Text(Name(why.reach))},
           {"reason", Text(Phrase(why.reach))},
           {"detail", UntrustedText(why.untrusted_detail)},
           {"program", UntrustedText(why.program.string())}};
 }
 
-json::object ProcessJson(const agent::ProcessReach& process) {
+json::object ProcessJson(const reach::ProcessReach& process) {
   return {{"pid", process.pid},
           {"name", UntrustedText(process.untrusted_name)},
           {"reach", Text(Name(process.why.reach))},
@@ -31,7 +31,7 @@ json::value TimeOrNull(const std::optional<WallTime>& time) {
   return Text(draw::FormatTime(*time));
 }
 
-void AddContent(const agent::BatchDetails& batch, json::object& object) {
+void AddContent(const volunteer::BatchDetails& batch, json::object& object) {
   json::array rows;
   for (const wire::BatchRow& row : batch.content.rows) {
     json::object cell = ApiJson(row.api);
@@ -47,7 +47,7 @@ void AddContent(const agent::BatchDetails& batch, json::object& object) {
   object["rows"] = std::move(rows);
 }
 
-json::object LoggedJson(const agent::LoggedBatch& batch) {
+json::object LoggedJson(const spool::LoggedBatch& batch) {
   return {{"id", batch.id},
           {"state", Text(NameOf(batch.state).word)},
           {"made", Text(draw::FormatTime(batch.created))},
@@ -64,7 +64,7 @@ json::object LoggedJson(const agent::LoggedBatch& batch) {
 
 // null also for a pause without end.
 json::value PauseEnd(std::optional<WallTime> paused_until) {
-  if (paused_until == agent::kUntilResumed) return nullptr;
+  if (paused_until == settings::kUntilResumed) return nullptr;
   return TimeOrNull(paused_until);
 }
 
@@ -111,17 +111,17 @@ std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness
                 {"freshness", FreshnessJson(freshness)}});
 }
 
-std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
-                       const agent::AgentConfig& config, const StatusJsonOptions& options) {
+std::string StatusJson(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
+                       const settings::AgentConfig& config, const StatusJsonOptions& options) {
   json::array skips;
-  for (const agent::SkipCount& skip : status.measuring.skips) {
+  for (const runs::SkipCount& skip : status.measuring.skips) {
     skips.push_back(
         json::object{{"reason", Text(skip.reason)},
                      {"runs", skip.runs},
-                     {"would_have_been_selected", agent::WouldHaveBeenSelected(skip.skip)}});
+                     {"would_have_been_selected", runs::WouldHaveBeenSelected(skip.skip)}});
   }
   json::array programs;
-  for (const agent::ProcessReach& process : options.programs) {
+  for (const reach::ProcessReach& process : options.programs) {
     programs.push_back(ProcessJson(process));
   }
   // New members are appended, so the order of existing ones never changes.
@@ -167,9 +167,9 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
                 {"programs", std::move(programs)}});
 }
 
-std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
+std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured,
-                            const agent::CallsWithoutPlt& without_plt) {
+                            const reach::CallsWithoutPlt& without_plt) {
   json::object object = WhyJson(why);
   if (pid) object["pid"] = *pid;
   if (!without_plt.measured_if_named.empty()) {
@@ -178,7 +178,7 @@ std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> 
   if (!without_plt.address_taken.empty()) {
     object["address_taken"] = NamesJson(without_plt.address_taken);
   }
-  if (why.reach == agent::Reach::kMeasuring) {
+  if (why.reach == reach::Reach::kMeasuring) {
     json::array functions;
     for (const analysis::CostSummary& function : not_measured) {
       json::object one = ApiJson(function.api);
@@ -198,7 +198,7 @@ std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions) 
   return Print({{"functions", std::move(found)}});
 }
 
-std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
+std::string PreviewJson(const std::optional<volunteer::BatchDetails>& batch,
                         const std::string& agent_public_key) {
   if (!batch) return Print({{"batch", nullptr}});
   json::object object{{"agent_public_key", Text(agent_public_key)}, {"sequence", batch->sequence}};
@@ -206,19 +206,20 @@ std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
   return Print({{"batch", std::move(object)}});
 }
 
-std::string LogJson(const std::vector<agent::LoggedBatch>& log) {
+std::string LogJson(const std::vector<spool::LoggedBatch>& log) {
   json::array batches;
-  for (const agent::LoggedBatch& batch : log) batches.push_back(LoggedJson(batch));
+  for (const spool::LoggedBatch& batch : log) batches.push_back(LoggedJson(batch));
   return Print({{"batches", std::move(batches)}});
 }
 
-std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::BatchDetails& batch) {
+std::string LoggedBatchJson(const spool::LoggedBatch& logged,
+                            const volunteer::BatchDetails& batch) {
   json::object object = LoggedJson(logged);
   AddContent(batch, object);
   return Print({{"batch", std::move(object)}});
 }
 
-std::string ForgetJson(const agent::ForgetReport& report) {
+std::string ForgetJson(const upload::ForgetReport& report) {
   json::object object{{"batches_withdrawn", report.batches_withdrawn},
                       {"rows_withdrawn", report.rows_withdrawn},
                       {"batches_deleted", report.batches_deleted},
@@ -241,7 +242,7 @@ std::string PauseJson(std::optional<WallTime> paused_until) {
   return Print({{"paused", paused_until.has_value()}, {"paused_until", PauseEnd(paused_until)}});
 }
 
-std::string ModeJson(agent::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
+std::string ModeJson(settings::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
 
 std::string ViewJson(const std::string& url, std::size_t apis) {
   return Print({{"url", Text(url)}, {"apis", apis}});

@@ -27,11 +27,11 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      std::string_view own_source = "local");
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {
-  std::vector<agent::ProcessReach> programs;  // running now
+  std::vector<reach::ProcessReach> programs;  // running now
   bool session_active = false;
 };
-std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
-                       const agent::AgentConfig& config, const StatusJsonOptions& options);
+std::string StatusJson(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
+                       const settings::AgentConfig& config, const StatusJsonOptions& options);
 // Where a function was measured.
 struct FunctionSeen {
   bool here = false;   // on this machine
@@ -40,16 +40,16 @@ struct FunctionSeen {
 // Keys are as in names::ShownName().
 std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
 // Describes a program, or a process if a pid is given.
-std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
+std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured,
-                            const agent::CallsWithoutPlt& without_plt);
-std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
+                            const reach::CallsWithoutPlt& without_plt);
+std::string PreviewJson(const std::optional<volunteer::BatchDetails>& batch,
                         const std::string& agent_public_key);
-std::string LogJson(const std::vector<agent::LoggedBatch>& log);
-std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
-std::string ForgetJson(const agent::ForgetReport& report);
+std::string LogJson(const std::vector<spool::LoggedBatch>& log);
+std::string LoggedBatchJson(const spool::LoggedBatch& logged, const volunteer::BatchDetails& batch);
+std::string ForgetJson(const upload::ForgetReport& report);
 std::string ForgetLocalJson(std::uint64_t rows_erased);
-std::string ModeJson(agent::Mode mode);
+std::string ModeJson(settings::Mode mode);
 // nullopt: not paused, or the pause has ended.
 std::string PauseJson(std::optional<WallTime> paused_until);
 // `apis`: the number of APIs on the page.

@@ -130,7 +130,7 @@ void Read(MessageQueue& queue, Output& output) {
 }
 
 Result<int> Serve() {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   MessageQueue queue;
   Output output;
   Indexer indexer(paths.catalog_file, queue);

@@ -8,8 +8,8 @@
 namespace fieldcost::idle_agent {
 
 Result<std::filesystem::path> JournalDirectory() {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::MemoryDir memory, settings::MakeMemoryDir(paths));
   return memory.directory;
 }
 

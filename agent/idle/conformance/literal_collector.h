@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/idle/idle_collector.h"
 #include "agent/idle/conformance/mask_journal.h"
 #include "agent/idle/conformance/pinned_samplers.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/switch_follower.h"
 #include "agent/perf/urgent.h"
 #include "common/base/result.h"
@@ -53,7 +53,7 @@ class LiteralCollector : public Collector {
 };
 
 // Returns the directory of journals: in memory, private to this user. Returns the errors of
-// agent::MakeMemoryDir.
+// settings::MakeMemoryDir.
 Result<std::filesystem::path> JournalDirectory();
 
 }  // namespace fieldcost::idle_agent

@@ -6,7 +6,7 @@
 
 // ELF files of this machine, into which the preload library can be loaded.
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 
 inline constexpr unsigned kElfMachine = EM_X86_64;
 
@@ -16,4 +16,4 @@ inline constexpr std::uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
 inline constexpr std::uint32_t kDataSlot = R_X86_64_GLOB_DAT;
 inline constexpr std::uint32_t kAddressWord = R_X86_64_64;
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -7,7 +7,7 @@
 
 // The time stamp counter, as the libraries inside programs read it.
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 
 inline std::uint64_t ReadTimeStamp() { return __rdtsc(); }
 
@@ -20,4 +20,4 @@ inline bool HasInvariantTimeStamps() {
   return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1U << 8)) != 0;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -14,7 +14,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::daemon {
 namespace {
 
 using testing::BackgroundProcess;
@@ -31,8 +31,8 @@ class DaemonTest : public AgentFixture {
   }
 
   // The daemon uses the real clock, so the runs and the consent must, too.
-  void Consent(Mode mode) {
-    auto agent = Agent::Open(paths_, SystemClock());
+  void Consent(settings::Mode mode) {
+    auto agent = volunteer::Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
   }
@@ -76,7 +76,7 @@ TEST_F(DaemonTest, ModeOffDoesNothingAndReportsIt) {
 }
 
 TEST_F(DaemonTest, OnceHarvestsAndFlushSends) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   WriteRun("a", {3, 7, 22}, RunOptions());
   ProcessResult result = RunProcess(Daemon({"--once"}));
   EXPECT_EQ(result.exit_status, 0) << AllOf(result);
@@ -89,7 +89,7 @@ TEST_F(DaemonTest, OnceHarvestsAndFlushSends) {
 }
 
 TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   MoveRunIn("a", {5});
@@ -99,7 +99,7 @@ TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
 }
 
 TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKilled) {
-  Consent(Mode::kLocal);
+  Consent(settings::Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   MoveRunIn("a", {5});
@@ -131,7 +131,7 @@ TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKi
 
 // The file system of run files may disappear with the session or a reboot.
 TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
-  Consent(Mode::kLocal);
+  Consent(settings::Mode::kLocal);
   testing::RunFileOptions options = RunOptions();
   options.living = true;
   testing::RunFileWriter file(RunPath("a"), options);
@@ -145,7 +145,7 @@ TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
 }
 
 TEST_F(DaemonTest, ASecondDaemonOfAUserReportsItAndExits) {
-  Consent(Mode::kLocal);
+  Consent(settings::Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   const ProcessResult second = RunProcess(Daemon());
@@ -156,18 +156,18 @@ TEST_F(DaemonTest, ASecondDaemonOfAUserReportsItAndExits) {
 }
 
 TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  Consent(Mode::kOff);
+  Consent(settings::Mode::kOff);
   const ProcessResult result = daemon.Wait();
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
 }
 
 TEST_F(DaemonTest, InModeOffOnlyPicksByHandRemain) {
-  Consent(Mode::kOn);
-  Consent(Mode::kOff);
+  Consent(settings::Mode::kOn);
+  Consent(settings::Mode::kOff);
   testing::RunFileOptions options = RunOptions();
   options.living = true;
   const testing::RunFileWriter living(RunPath("living"), options);
@@ -179,7 +179,7 @@ TEST_F(DaemonTest, InModeOffOnlyPicksByHandRemain) {
 }
 
 TEST_F(DaemonTest, ARemovedDecisionEndsItAtOnce) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   testing::RunFileOptions options = RunOptions();
@@ -194,7 +194,7 @@ TEST_F(DaemonTest, ARemovedDecisionEndsItAtOnce) {
 }
 
 TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   ASSERT_TRUE(PolicySaysMeasure());
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
@@ -204,7 +204,7 @@ TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
 }
 
 TEST_F(DaemonTest, StopsProgramsAtItsStartDespiteOtherErrors) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   ASSERT_TRUE(PolicySaysMeasure());
   ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));
   ASSERT_TRUE(WriteFileAtomically(paths_.consent_file(), "perhaps\n", 0600));
@@ -213,7 +213,7 @@ TEST_F(DaemonTest, StopsProgramsAtItsStartDespiteOtherErrors) {
 }
 
 TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   std::filesystem::remove_all(paths_.run_dir());
@@ -229,7 +229,7 @@ TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
 }
 
 TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));
@@ -240,10 +240,10 @@ TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
 }
 
 TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
-  Consent(Mode::kLocal);
+  Consent(settings::Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  const std::uint32_t serial = PolicySerial(paths_.policy_file());
+  const std::uint32_t serial = runs::PolicySerial(paths_.policy_file());
   testing::Publisher publisher(SystemClock().Now());
   stats::StatRow row = testing::MakeRow("libvictim.so.1", "victim_call", 5, 7);
   row.key.week = 0;
@@ -254,14 +254,14 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   ASSERT_TRUE(Sync(options, SystemClock()));
   MoveRunIn("a", {5});
   ASSERT_TRUE(daemon.WaitForLine("harvested 1 call "));
-  EXPECT_EQ(PolicySerial(paths_.policy_file()), serial + 1)
+  EXPECT_EQ(runs::PolicySerial(paths_.policy_file()), serial + 1)
       << "it has the weight of one function now";
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
 TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   struct Row {
     std::vector<std::string> arguments;
     std::string config;
@@ -299,7 +299,7 @@ TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
 }
 
 TEST_F(DaemonTest, UnusableStateIsOneClearMessage) {
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   ASSERT_TRUE(WriteFileAtomically(paths_.consent_file(), "perhaps\n", 0600));
   ProcessResult result = RunProcess(Daemon());
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt));
@@ -309,7 +309,7 @@ TEST_F(DaemonTest, UnusableStateIsOneClearMessage) {
   result = RunProcess(Daemon());
   EXPECT_THAT(AllOf(result), HasSubstr("off"));
   std::filesystem::remove(paths_.state_dir);
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   ASSERT_TRUE(WriteFileAtomically(paths_.state_dir / "agent.db", "not a database at all", 0600));
   result = RunProcess(Daemon({"--once"}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt)) << AllOf(result);
@@ -322,7 +322,7 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
   const std::uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
-  Consent(Mode::kOn);
+  Consent(settings::Mode::kOn);
   stats::CostHistogram expected;
   testing::RunFileOptions living_options = Living();
   living_options.start_unix_ns = RunOptions().start_unix_ns;
@@ -362,11 +362,11 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
   for (const auto& row : server_->Rows(stats::Metric::kWallTime)) counted.Merge(row.histogram);
   EXPECT_EQ(counted, expected);
   EXPECT_EQ(server_->bad_requests(), 0U);
-  auto agent = Agent::Open(paths_, SystemClock());
+  auto agent = volunteer::Agent::Open(paths_, SystemClock());
   ASSERT_TRUE(agent);
   EXPECT_EQ(Sum(*agent->LocalRows()), expected);
   EXPECT_EQ(agent->GetStatus()->measuring.run_files, 0U);
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::daemon

@@ -12,7 +12,7 @@
 #include "tests/support/notify_socket.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::daemon {
 namespace {
 
 using testing::BackgroundProcess;
@@ -23,8 +23,8 @@ class ServiceManagerTest : public AgentFixture {
  protected:
   void SetUp() override { WriteConfig(); }
 
-  void Decide(Mode mode) {
-    auto agent = Agent::Open(paths_, SystemClock());
+  void Decide(settings::Mode mode) {
+    auto agent = volunteer::Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
   }
@@ -44,7 +44,7 @@ class ServiceManagerTest : public AgentFixture {
 };
 
 TEST_F(ServiceManagerTest, IsNotifiedOfReadinessReloadAndEnd) {
-  Decide(Mode::kLocal);
+  Decide(settings::Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   EXPECT_THAT(Message(), HasSubstr("READY=1"));
   daemon.Signal(SIGHUP);
@@ -64,7 +64,7 @@ TEST_F(ServiceManagerTest, TakesADaemonWithNothingToDoForNoFailure) {
 }
 
 TEST_F(ServiceManagerTest, ReloadsLeaveNoDescriptorOpen) {
-  Decide(Mode::kOn);
+  Decide(settings::Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_THAT(Message(), HasSubstr("READY=1"));
   const auto descriptors = [&] {
@@ -88,7 +88,7 @@ TEST_F(ServiceManagerTest, ReloadsLeaveNoDescriptorOpen) {
 }
 
 TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
-  Decide(Mode::kLocal);
+  Decide(settings::Mode::kLocal);
   ProcessOptions options = Daemon();
   // As set by the service manager: the device and inode of standard error.
   options.arguments = {
@@ -110,7 +110,7 @@ TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
 TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
   for (const char* place : {"system.toml", "etc/fieldcost/system.toml"}) {
     paths_.system_file = directory_.path() / place;
-    Decide(Mode::kOn);
+    Decide(settings::Mode::kOn);
     ASSERT_TRUE(PolicySaysMeasure());
     const pid_t child = ::fork();
     if (child == 0) {
@@ -134,10 +134,11 @@ TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
       ASSERT_NE(last, "");
     }
     EXPECT_THAT(last, HasSubstr(paths_.system_file.string()));
-    EXPECT_EQ(LoadConsent(paths_.consent_file())->mode, Mode::kOn) << "the user's word stands";
+    EXPECT_EQ(settings::LoadConsent(paths_.consent_file())->mode, settings::Mode::kOn)
+        << "the user's word stands";
     std::filesystem::remove(paths_.system_file);
   }
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::daemon

@@ -36,7 +36,7 @@ class TraceTest : public ::testing::Test {
     return options;
   }
   TraceOptions Nothing() const {
-    static const std::uint64_t multiplier = agent::CalibrateTsc();
+    static const std::uint64_t multiplier = runs::CalibrateTsc();
     return {.library = FIELDCOST_BINARY_DIR "/lib/libfieldcost_events.so",
             .arena_bytes = 16 << 20,
             .tsc_to_ns_multiplier = multiplier};

@@ -8,7 +8,7 @@
 #include "tests/support/fake_rpm.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::harvest {
 namespace {
 
 constexpr char kLibcPath[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -30,7 +30,7 @@ class ModuleVersionTest : public ::testing::Test {
 
   testing::TempDir directory_;
   PackageManagers managers_;
-  StateDb database_ = std::move(*StateDb::Open(directory_.path() / "agent.db"));
+  spool::StateDb database_ = std::move(*spool::StateDb::Open(directory_.path() / "agent.db"));
 };
 
 TEST_F(ModuleVersionTest, FileOfAPackageHasItsVersionIfTheBuildIsTheRuns) {
@@ -80,4 +80,4 @@ TEST_F(ModuleVersionTest, ReadsAReplacedFileAgain) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::harvest

@@ -357,7 +357,7 @@ void ExpectRefusedBlock(const LabBytes& bytes) {
 TEST(LabFileReaderTest, AMapBlockThatNoCallsCouldHaveMadeIsCountedAsRefused) {
   const std::vector<std::function<void(LabMapBlock&)>> changes = {
       [](LabMapBlock& block) { block.head.calls = kMost; },
-      [](LabMapBlock& block) { block.head.calls = agent::kMaxRunCalls + 1; },
+      [](LabMapBlock& block) { block.head.calls = runs::kMaxRunCalls + 1; },
       [](LabMapBlock& block) { block.head.nested = 2; },
       [](LabMapBlock& block) { block.head.abandoned = 2; },
       [](LabMapBlock& block) { block.inclusive.buckets[shm::SlotOf(100)].sum = 128; },
@@ -398,14 +398,14 @@ TEST(LabFileReaderTest, SumsOfManyBlocksNeverOverflow) {
   LabBytes bytes = MapFile();
   constexpr std::uint32_t kBlocks = 5;
   Change<LabHeader>(bytes, 0, [](LabHeader& header) { header.block_count = kBlocks; });
-  LabMapBlock block = MapBlock(0, agent::kMaxRunCalls / 2);
+  LabMapBlock block = MapBlock(0, runs::kMaxRunCalls / 2);
   for (auto& calls : block.arguments[5]) calls = kMost;
   for (std::uint32_t i = 0; i < kBlocks; ++i) bytes.Put(LabBlockAt(shm::kLabMap, i), block);
   const auto file = ReadLabFile(bytes);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->refused, kBlocks - 2);
-  EXPECT_EQ(file->apis[0].calls, agent::kMaxRunCalls);
-  EXPECT_EQ(file->apis[0].arguments[5][64], agent::kMaxRunCalls);
+  EXPECT_EQ(file->apis[0].calls, runs::kMaxRunCalls);
+  EXPECT_EQ(file->apis[0].arguments[5][64], runs::kMaxRunCalls);
 }
 
 // Memory is bounded by the file's layout, regardless of its counts.

@@ -31,7 +31,7 @@ class MeasureTest : public ::testing::Test {
                       .directory = directory_.path(),
                       .scenario = {.command = std::move(command)}};
     options.rounds = 2;
-    options.tsc_to_ns_multiplier = agent::CalibrateTsc();
+    options.tsc_to_ns_multiplier = runs::CalibrateTsc();
     options.plain_loop = [] { return std::uint64_t{1000}; };
     return options;
   }

@@ -106,7 +106,7 @@ TEST_F(MeasureTest, CyclesCoverTheTimedCalls) {
   ASSERT_NE(api, nullptr);
   EXPECT_EQ(api->times.cycles.count(), api->times.time.count());
   EXPECT_EQ(api->times.cycle_scalars.contributions, api->times.scalars.contributions);
-  const double ns_per_tick = static_cast<double>(agent::CalibrateTsc()) / 4294967296.0;
+  const double ns_per_tick = static_cast<double>(runs::CalibrateTsc()) / 4294967296.0;
   const double ns = static_cast<double>(api->times.time.sum());
   // Each time is rounded to a nanosecond.
   EXPECT_NEAR(static_cast<double>(api->times.cycles.sum()) * ns_per_tick, ns,

@@ -12,7 +12,7 @@
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/fake_clock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,17 +88,17 @@ class CatalogWeightsTest : public ::testing::Test {
     ASSERT_TRUE(report) << report.error().message;
   }
 
-  std::uint32_t Serial() const { return PolicySerial(paths_.policy_file()); }
+  std::uint32_t Serial() const { return runs::PolicySerial(paths_.policy_file()); }
   void Write() {
-    const Status status = WriteWith(AgentConfig{}, WeightSource::kCatalogue);
+    const Status status = WriteWith(settings::AgentConfig{}, WeightSource::kCatalogue);
     ASSERT_TRUE(status) << status.error().message;
   }
-  Status WriteWith(const AgentConfig& config, WeightSource source) {
-    return WritePolicyFile(paths_, config, true, ChooseWeights(paths_, config, source));
+  Status WriteWith(const settings::AgentConfig& config, WeightSource source) {
+    return runs::WritePolicyFile(paths_, config, true, ChooseWeights(paths_, config, source));
   }
   // The weights in the policy file.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> Written() const {
-    const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+    const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
     EXPECT_TRUE(bytes);
     shm::PolicyHeader header;
     std::memcpy(&header, bytes->data(), sizeof header);
@@ -121,10 +121,10 @@ class CatalogWeightsTest : public ::testing::Test {
   testing::TempDir directory_;
   testing::FakeClock clock_{kNow};
   testing::Publisher publisher_{kNow};
-  AgentPaths paths_{.config_file = directory_.path() / "agent.toml",
-                    .state_dir = directory_.path() / "state",
-                    .catalog_file = directory_.path() / "catalog.db",
-                    .catalog_root_file = {}};
+  settings::AgentPaths paths_{.config_file = directory_.path() / "agent.toml",
+                              .state_dir = directory_.path() / "state",
+                              .catalog_file = directory_.path() / "catalog.db",
+                              .catalog_root_file = {}};
 };
 
 TEST_F(CatalogWeightsTest, ContributionsOfAllVersionsInTheBestKnownMetricCount) {
@@ -187,7 +187,7 @@ TEST_F(CatalogWeightsTest, AnotherPolicyMakesTheWeightsAnew) {
   AgeCatalog();
   Write();
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
-  AgentConfig config;
+  settings::AgentConfig config;
   config.field_policy_version = 1;
   config.policy_weights = {{.soname = "libx.so.1", .symbol = "f", .weight_per_65536 = 32768}};
   ASSERT_TRUE(WriteWith(config, WeightSource::kCatalogue));
@@ -200,7 +200,7 @@ TEST_F(CatalogWeightsTest, PresentPolicySourceDoesNotReadTheCatalogue) {
   const std::uint64_t f = shm::ApiHash("libx.so.1", "f", "");
   Publish({Row("f", 100)});
   AgeCatalog();
-  AgentConfig config;
+  settings::AgentConfig config;
   ASSERT_TRUE(WriteWith(config, WeightSource::kPresentPolicy));
   EXPECT_THAT(Written(), IsEmpty());
   Write();
@@ -219,7 +219,7 @@ TEST_F(CatalogWeightsTest, DamagedWeightsAreMadeAgainFromTheCatalogue) {
   Write();
   const auto good = Written();
   AgeCatalog();
-  const auto policy = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+  const auto policy = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
   ASSERT_TRUE(policy);
   std::string unsorted = *policy;
   const auto last = unsorted.end() - sizeof(shm::WeightEntry);
@@ -285,4 +285,4 @@ TEST_F(CatalogWeightsTest, CatalogueThatCannotBeReadLeavesTheWeightsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

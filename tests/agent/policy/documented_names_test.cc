@@ -11,7 +11,7 @@
 
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 using ::testing::IsEmpty;
@@ -76,7 +76,7 @@ class DocumentedNamesTest : public ::testing::Test {
   }
 
   testing::TempDir directory_;
-  AgentPaths paths_;
+  settings::AgentPaths paths_;
 };
 
 TEST_F(DocumentedNamesTest, AreThoseOfManualPagesAndHeaders) {
@@ -161,7 +161,7 @@ TEST_F(DocumentedNamesTest, AreLookedForAgainOnlyIfADirectoryChanges) {
   const auto names = ChooseDocumentedNames(paths_);
   ASSERT_TRUE(names);
   EXPECT_TRUE(HasBit(names->bits, "first"));
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}, names));
+  ASSERT_TRUE(runs::WritePolicyFile(paths_, settings::AgentConfig{}, true, {}, names));
   EXPECT_FALSE(ChooseDocumentedNames(paths_));
 
   Write("include/sub/b.h", "int second(void);");
@@ -173,9 +173,9 @@ TEST_F(DocumentedNamesTest, AreLookedForAgainOnlyIfADirectoryChanges) {
   const auto none = ChooseDocumentedNames(paths_);
   ASSERT_TRUE(none);
   EXPECT_THAT(none->bits, IsEmpty());
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}, none));
+  ASSERT_TRUE(runs::WritePolicyFile(paths_, settings::AgentConfig{}, true, {}, none));
   EXPECT_FALSE(ChooseDocumentedNames(paths_));
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

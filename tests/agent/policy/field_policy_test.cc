@@ -17,7 +17,7 @@
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/fake_clock.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::policy {
 namespace {
 
 using std::chrono::hours;
@@ -42,7 +42,8 @@ class FieldPolicyTest : public ::testing::Test {
     config_.url = options.server.url;
     config_.ca_file = options.server.ca_file;
     EXPECT_TRUE(MakeDirectories(paths_.state_dir, 0700));
-    EXPECT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOn, .since = kNow}));
+    EXPECT_TRUE(
+        settings::SaveConsent(paths_.consent_file(), {.mode = settings::Mode::kOn, .since = kNow}));
     PublishRoot({policy_key_.public_key()});
   }
 
@@ -88,8 +89,8 @@ class FieldPolicyTest : public ::testing::Test {
   testing::FakeClock clock_{kNow};
   testing::Publisher publisher_{kNow};
   const crypto::PrivateKey policy_key_ = crypto::PrivateKey::Generate();
-  AgentPaths paths_;
-  AgentConfig config_;
+  settings::AgentPaths paths_;
+  settings::AgentConfig config_;
 };
 
 TEST_F(FieldPolicyTest, ComesByTheRootsChainAndStaysUntilItExpires) {
@@ -131,10 +132,10 @@ TEST_F(FieldPolicyTest, AsksTheServiceAtMostOncePerDay) {
 
 TEST_F(FieldPolicyTest, DoesNotFetchAnUncheckableOrUnwantedPolicy) {
   Serve(Policy(1));
-  AgentConfig unwanted = config_;
+  settings::AgentConfig unwanted = config_;
   unwanted.download_policy = false;
   EXPECT_FALSE(*FetchFieldPolicy(paths_, unwanted, clock_.Now()));
-  AgentConfig nowhere = config_;
+  settings::AgentConfig nowhere = config_;
   nowhere.url.clear();
   EXPECT_FALSE(*FetchFieldPolicy(paths_, nowhere, clock_.Now()));
   std::filesystem::remove(paths_.catalog_root_file);
@@ -148,14 +149,14 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
                                   "[aggregator]\nurl = \"" + config_.url + "\"\nca_file = \"" +
                                       config_.ca_file.string() + "\"\n",
                                   0600));
-  auto agent = Agent::Open(paths_, clock_);
+  auto agent = volunteer::Agent::Open(paths_, clock_);
   ASSERT_TRUE(agent) << agent.error().message;
-  for (const Mode mode : {Mode::kOff, Mode::kLocal}) {
+  for (const settings::Mode mode : {settings::Mode::kOff, settings::Mode::kLocal}) {
     ASSERT_TRUE(agent->SetMode(mode));
     EXPECT_FALSE(*agent->RefreshFieldPolicy());
     EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
   }
-  ASSERT_TRUE(agent->SetMode(Mode::kOn));
+  ASSERT_TRUE(agent->SetMode(settings::Mode::kOn));
   EXPECT_TRUE(*agent->RefreshFieldPolicy());
   EXPECT_EQ(agent->GetStatus()->field_policy.version, 1U);
   EXPECT_EQ(agent->GetStatus()->field_policy.expires, Policy(1).expires);
@@ -164,7 +165,8 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
 TEST_F(FieldPolicyTest, DoesNotFetchOnceSendingIsSwitchedOff) {
   Serve(Policy(1));
   // Simulates that consent is withdrawn after RefreshFieldPolicy() has checked it.
-  ASSERT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOff, .since = kNow}));
+  ASSERT_TRUE(
+      settings::SaveConsent(paths_.consent_file(), {.mode = settings::Mode::kOff, .since = kNow}));
   ExpectRefused("sending was switched off in the meantime");
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
@@ -316,10 +318,10 @@ TEST_F(FieldPolicyTest, ReachesMeasuredProgramsByThePolicyFile) {
                                   "[selection]\npicks_per_run = 7\n"
                                   "[modules]\nextra_modules = [\"libmine.so.1\"]\n",
                                   0600));
-  auto agent = Agent::Open(paths_, clock_);
+  auto agent = volunteer::Agent::Open(paths_, clock_);
   ASSERT_TRUE(agent) << agent.error().message;
-  ASSERT_TRUE(agent->SetMode(Mode::kLocal));
-  const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(agent->SetMode(settings::Mode::kLocal));
+  const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   shm::PolicyHeader header;
   std::memcpy(&header, bytes->data(), sizeof header);
@@ -327,13 +329,13 @@ TEST_F(FieldPolicyTest, ReachesMeasuredProgramsByThePolicyFile) {
   EXPECT_EQ(header.picks_per_run, 7U) << "the user's word";
   EXPECT_EQ(header.weight_count, 1U);
   EXPECT_EQ(header.weights_policy, 1U);
-  EXPECT_THAT(AllowedModules(agent->config()),
+  EXPECT_THAT(runs::AllowedModules(agent->config()),
               ElementsAre("liba.so.1", "libb.so.2", "libmine.so.1"));
   // The user decides whether there are public modules at all, and whether to follow policies.
   for (const char* stricter :
        {"[modules]\nbuiltin_modules = false\n", "[aggregator]\ndownload_policy = false\n"}) {
     ASSERT_TRUE(WriteFileAtomically(paths_.config_file, stricter, 0600));
-    EXPECT_THAT(AllowedModules(*LoadConfigInForce(paths_, clock_.Now())),
+    EXPECT_THAT(runs::AllowedModules(*LoadConfigInForce(paths_, clock_.Now())),
                 ::testing::Not(Contains("libb.so.2")));
   }
 }
@@ -382,7 +384,7 @@ TEST(ApplyPolicyTest, CeilingsLimitEveryPolicy) {
           &wire::PolicyMetadata::min_upload_interval_seconds}) {
       policy.*member = any();
     }
-    const AgentConfig config = ApplyPolicy(AgentConfig{}, policy);
+    const settings::AgentConfig config = ApplyPolicy(settings::AgentConfig{}, policy);
     EXPECT_LE(config.selection_probability, 0.25);
     EXPECT_GE(config.selection_probability, 0);
     EXPECT_TRUE(config.picks_per_run >= 1 && config.picks_per_run <= 8);
@@ -415,15 +417,15 @@ TEST(ApplyPolicyTest, AppliesValuesBelowCeilingsUnlessTheUserSetThem) {
   policy.phase_seconds = 601;
   policy.sampling_log2 = 5;
   policy.min_upload_interval_seconds = 7200;
-  const AgentConfig config = ApplyPolicy(AgentConfig{}, policy);
+  const settings::AgentConfig config = ApplyPolicy(settings::AgentConfig{}, policy);
   EXPECT_NEAR(config.selection_probability, 0.1, 1e-4);
   EXPECT_EQ(config.picks_per_run, 3U);
   EXPECT_NEAR(config.overhead_percent, 0.5, 1e-3);
   EXPECT_EQ(config.phase_minutes, 11U);
   EXPECT_EQ(config.sampling, 32U);
   EXPECT_EQ(config.min_upload_interval, hours(2));
-  EXPECT_EQ(config.max_programs, AgentConfig{}.max_programs) << "left to the agent";
-  AgentConfig of_user;
+  EXPECT_EQ(config.max_programs, settings::AgentConfig{}.max_programs) << "left to the agent";
+  settings::AgentConfig of_user;
   of_user.selection_probability = 1;
   of_user.written = {"selection.selection_probability"};
   EXPECT_EQ(ApplyPolicy(of_user, policy).selection_probability, 1);
@@ -431,4 +433,4 @@ TEST(ApplyPolicyTest, AppliesValuesBelowCeilingsUnlessTheUserSetThem) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::policy

@@ -145,7 +145,7 @@ TEST(ProbePlanTest, EncodesThePlanAsTheGoldenBytes) {
   EXPECT_TRUE(facts->local);
   EXPECT_EQ(facts->build, "nightly");
   EXPECT_THAT(facts->tags, ElementsAre("cold", "ssd"));
-  const auto bytes = agent::RunFileBytes::Open(directory.path() / "plan");
+  const auto bytes = runs::RunFileBytes::Open(directory.path() / "plan");
   ASSERT_TRUE(bytes);
   testing::ExpectGolden(std::filesystem::path(FIELDCOST_PROBE_GOLDEN_DIR) / "plan",
                         testing::GoldenLines(*bytes));

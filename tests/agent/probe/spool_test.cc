@@ -139,7 +139,7 @@ TEST_F(SpoolTest, TheOldestGoWhenThereIsTooMuch) {
 
 TEST(ProbeLoginTest, ItIsKeptSecretAndReadBack) {
   const testing::TempDir directory;
-  agent::AgentPaths paths;
+  settings::AgentPaths paths;
   paths.state_dir = directory.path() / "state";
   EXPECT_EQ(LoadLogin(paths).error().code, ErrorCode::kNotFound);
   const Login login = {.url = "https://a.example",

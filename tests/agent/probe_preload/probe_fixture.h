@@ -85,7 +85,7 @@ class ProbeTest : public ::testing::Test {
  protected:
   // No automatic points except the process's start, which is always recorded.
   PlanOptions Nothing() const {
-    static const std::uint64_t multiplier = agent::CalibrateTsc();
+    static const std::uint64_t multiplier = runs::CalibrateTsc();
     return {.library = kProbeLibrary,
             .points = {.automatic = 0},
             .session = 77,

@@ -43,7 +43,7 @@ class CollectorTest : public ::testing::Test {
         session_->directory(), {.library = FIELDCOST_BINARY_DIR "/lib/libfieldcost_probe.so",
                                 .points = {.automatic = 0},
                                 .session = session_->id(),
-                                .tsc_to_ns_multiplier = agent::CalibrateTsc(),
+                                .tsc_to_ns_multiplier = runs::CalibrateTsc(),
                                 .start_unix_ns = static_cast<std::uint64_t>(now.count()) * 1000,
                                 .local = local,
                                 .build = "1.2",
@@ -66,7 +66,7 @@ class CollectorTest : public ::testing::Test {
 
   const testing::TempDir directory_;
   const testing::TempDir memory_{testing::kMemory};
-  agent::AgentPaths paths_;
+  settings::AgentPaths paths_;
   std::optional<Session> session_;
   std::optional<Spool> spool_;
   StackNamer namer_;
@@ -108,7 +108,7 @@ TEST_F(CollectorTest, KeepsNothingTwiceIfKilledBeforeReleasingIt) {
 }
 
 TEST_F(CollectorTest, BatchesRespectTheirSizeAndHoldEachHitOnce) {
-  ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
+  ASSERT_TRUE(SaveProbeConsent(paths_, settings::Mode::kOn, WallTime()).has_value());
   RunProgram({"threads", "4", "200"}, false);
   constexpr std::size_t kBytes = 4000;
   const Collector::Report report = Look({.batch_bytes = kBytes});
@@ -134,12 +134,12 @@ TEST_F(CollectorTest, QueuesNothingThatBeganWithoutConsent) {
   RunProgram({"scopes"}, false);
   Look();
   ASSERT_TRUE(
-      SaveProbeConsent(paths_, agent::Mode::kOn, SystemClock().Now() + std::chrono::hours(1))
+      SaveProbeConsent(paths_, settings::Mode::kOn, SystemClock().Now() + std::chrono::hours(1))
           .has_value());
   RunProgram({"scopes"}, false);
   Look();
-  ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
-  ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOff, SystemClock().Now()).has_value());
+  ASSERT_TRUE(SaveProbeConsent(paths_, settings::Mode::kOn, WallTime()).has_value());
+  ASSERT_TRUE(SaveProbeConsent(paths_, settings::Mode::kOff, SystemClock().Now()).has_value());
   RunProgram({"scopes"}, false);
   Look();
   EXPECT_EQ(Count("outgoing"), 0U);
@@ -147,7 +147,7 @@ TEST_F(CollectorTest, QueuesNothingThatBeganWithoutConsent) {
 }
 
 TEST_F(CollectorTest, LocalRunsAreNeverQueued) {
-  ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
+  ASSERT_TRUE(SaveProbeConsent(paths_, settings::Mode::kOn, WallTime()).has_value());
   RunProgram({"scopes"});
   Look();
   EXPECT_GT(Count("hit"), 0U);
@@ -155,7 +155,7 @@ TEST_F(CollectorTest, LocalRunsAreNeverQueued) {
 }
 
 TEST_F(CollectorTest, QueuesNothingThatTheAdministratorForbids) {
-  ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
+  ASSERT_TRUE(SaveProbeConsent(paths_, settings::Mode::kOn, WallTime()).has_value());
   ASSERT_TRUE(
       WriteFileAtomically(paths_.system_file, "[probe]\npermit = false\n", 0644).has_value());
   RunProgram({"scopes"}, false);

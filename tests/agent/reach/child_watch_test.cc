@@ -8,7 +8,7 @@
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 using ::testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST_F(ChildWatchTest, FindsNothingOfAProcessThatIsGone) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

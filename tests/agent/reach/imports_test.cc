@@ -10,7 +10,7 @@
 #include "common/shm/x86_64/slot_uses.h"
 #include "tests/support/binary_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 using ::testing::AllOf;
@@ -130,4 +130,4 @@ TEST_F(SlotUsesTest, AbsoluteOperandsCountInProgramsAtAFixedAddress) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -22,7 +22,7 @@
 #include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -428,4 +428,4 @@ TEST(PreloadWithTest, TheLibraryComesFirstAndTheFieldsOnlyOnce) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::reach

@@ -17,7 +17,7 @@
 #include "tests/support/run_file_writer.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 class LivenessTest : public ::testing::Test {
@@ -160,4 +160,4 @@ TEST_F(LivenessTest, LockOfAProcessCountsToo) {
 TEST_F(LivenessTest, DoubtMeansThatItIsBeingWritten) { EXPECT_TRUE(IsBeingWritten(-1)); }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -15,10 +15,10 @@
 #include "common/shm/policy_file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
-AgentPaths PathsIn(const std::filesystem::path& directory) {
+settings::AgentPaths PathsIn(const std::filesystem::path& directory) {
   return {.config_file = directory / "agent.toml",
           .state_dir = directory / "state",
           .catalog_file = {},
@@ -39,7 +39,7 @@ mode_t PermissionsOf(const std::filesystem::path& path) {
 }
 
 TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
-  AgentConfig config;
+  settings::AgentConfig config;
   config.selection_probability = 1;
   config.alloc_probability = 0.25;
   config.picks_per_run = 7;
@@ -96,15 +96,15 @@ TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
   EXPECT_TRUE(std::is_sorted(modules.begin(), modules.end()));
   EXPECT_EQ(std::count(modules.begin(), modules.end(), "libc.so.6"), 1);
   EXPECT_EQ(std::count(modules.begin(), modules.end(), "libvictim.so.1"), 1);
-  EXPECT_EQ(modules.size(), PublicModules().size() + 1);
+  EXPECT_EQ(modules.size(), settings::PublicModules().size() + 1);
 }
 
 TEST(PolicyWriterTest, DocumentedNamesAreTheLastPartAndStayUntilOthersAreGiven) {
   const testing::TempDir directory;
-  const AgentPaths paths = PathsIn(directory.path());
+  const settings::AgentPaths paths = PathsIn(directory.path());
   const PolicyWeights weights{.entries = {{.api_hash = 4, .weight = 40, .reserved = 0}}};
   const DocumentedNames names{.bits = std::string(64, '\x5a'), .source = 7};
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights, names));
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, weights, names));
   const auto written = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(written);
   const shm::PolicyHeader header = HeaderOf(*written);
@@ -113,21 +113,21 @@ TEST(PolicyWriterTest, DocumentedNamesAreTheLastPartAndStayUntilOthersAreGiven) 
   EXPECT_EQ(header.size_bytes, written->size());
   EXPECT_EQ(written->substr(written->size() - 64), names.bits);
 
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights));
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, weights));
   EXPECT_EQ(*ReadFile(paths.policy_file(), kMaxPolicyBytes), *written);
-  ASSERT_TRUE(StopMeasuring(paths, AgentConfig{}));
+  ASSERT_TRUE(StopMeasuring(paths, settings::AgentConfig{}));
   const PresentPolicy present = LoadPresentPolicy(paths);
   EXPECT_EQ(present.documented_source, 7U);
   ASSERT_TRUE(present.weights);
   EXPECT_EQ(present.weights->size(), 1U);
   EXPECT_TRUE(ReadFile(paths.policy_file(), kMaxPolicyBytes)->ends_with(names.bits));
 
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights, DocumentedNames{}));
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, weights, DocumentedNames{}));
   EXPECT_EQ(ReadFile(paths.policy_file(), kMaxPolicyBytes)->size(), written->size() - 64);
 }
 
 TEST(PolicyWriterTest, DefaultsAreThoseOfTheShippedFile) {
-  const shm::PolicyHeader header = HeaderOf(BuildPolicy(AgentConfig{}, {}));
+  const shm::PolicyHeader header = HeaderOf(BuildPolicy(settings::AgentConfig{}, {}));
   EXPECT_EQ(header.selection_per_65536, 4096U);
   EXPECT_EQ(header.io_per_65536, 6554U);
   EXPECT_EQ(header.cycles_per_65536, 6554U);
@@ -148,7 +148,7 @@ TEST(PolicyWriterTest, SmallBudgetIsNotRoundedToNone) {
   };
   constexpr Row kTable[] = {{0, 0}, {0.0001, 1}, {0.5, 328}, {100, 65536}};
   for (const Row& row : kTable) {
-    AgentConfig config;
+    settings::AgentConfig config;
     config.overhead_percent = row.percent;
     EXPECT_EQ(HeaderOf(BuildPolicy(config, {})).overhead_per_65536, row.per_65536) << row.percent;
   }
@@ -156,8 +156,8 @@ TEST(PolicyWriterTest, SmallBudgetIsNotRoundedToNone) {
 
 TEST(PolicyWriterTest, SerialGrowsOnlyWhenThePolicyChanges) {
   const testing::TempDir directory;
-  const AgentPaths paths = PathsIn(directory.path());
-  AgentConfig config;
+  const settings::AgentPaths paths = PathsIn(directory.path());
+  settings::AgentConfig config;
   ASSERT_TRUE(WritePolicyFile(paths, config, true, {}));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 1U);
   ASSERT_TRUE(WritePolicyFile(paths, config, true, {}));
@@ -170,8 +170,8 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
   constexpr int kWriters = 4;
   constexpr int kPolicies = 25;
   const testing::TempDir directory;
-  const AgentPaths paths = PathsIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
+  const settings::AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, {}));
   std::mutex mutex;
   std::map<std::uint32_t, std::string> seen;  // by serial
   bool ambiguous = false;
@@ -179,7 +179,7 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
   for (int writer = 0; writer < kWriters; ++writer) {
     threads.emplace_back([&, writer] {
       for (int i = 0; i < kPolicies; ++i) {
-        AgentConfig config;
+        settings::AgentConfig config;
         config.max_run_files = static_cast<std::uint64_t>(writer * kPolicies + i + 1);
         if (!WritePolicyFile(paths, config, true, {})) return;
         const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
@@ -197,8 +197,8 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
 
 TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
   const testing::TempDir directory;
-  const AgentPaths paths = PathsIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
+  const settings::AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, {}));
   EXPECT_EQ(PermissionsOf(paths.state_dir), 0700U);
   EXPECT_EQ(PermissionsOf(paths.run_dir()), 0700U);
   EXPECT_EQ(PermissionsOf(paths.policy_file()), 0600U);
@@ -207,24 +207,24 @@ TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
 
 TEST(PolicyWriterTest, PolicyOfAnotherVersionIsReplaced) {
   const testing::TempDir directory;
-  const AgentPaths paths = PathsIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
+  const settings::AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, {}));
   auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   const std::string good = *bytes;
   (*bytes)[8] = 2;  // version
   ASSERT_TRUE(WriteFileAtomically(paths.policy_file(), *bytes, 0600));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 0U);
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
+  ASSERT_TRUE(WritePolicyFile(paths, settings::AgentConfig{}, true, {}));
   EXPECT_EQ(*ReadFile(paths.policy_file(), kMaxPolicyBytes), good);
 }
 
 TEST(PolicyWriterTest, UnwritableStateDirectoryIsNamed) {
-  AgentPaths paths = PathsIn("/proc/nowhere");
-  const Status status = WritePolicyFile(paths, AgentConfig{}, true, {});
+  settings::AgentPaths paths = PathsIn("/proc/nowhere");
+  const Status status = WritePolicyFile(paths, settings::AgentConfig{}, true, {});
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, ::testing::HasSubstr("/proc/nowhere"));
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -11,7 +11,7 @@
 #include "tests/support/run_file_writer.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 using testing::RunFileOptions;
@@ -378,4 +378,4 @@ TEST_F(RunFileReaderTest, MostlyEmptyFileOfManyPicksIsReadWithoutItsHoles) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

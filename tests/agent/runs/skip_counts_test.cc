@@ -13,7 +13,7 @@
 #include "common/shm/skip_file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 class SkipCountsTest : public ::testing::Test {
@@ -98,4 +98,4 @@ TEST_F(SkipCountsTest, UnusableFilesAreReplacedAndCountNothing) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

@@ -5,7 +5,7 @@
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::runs {
 namespace {
 
 TEST(TscCalibrationTest, IsCachedForThisBoot) {
@@ -30,4 +30,4 @@ TEST(TscCalibrationTest, IsCachedForThisBoot) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::runs

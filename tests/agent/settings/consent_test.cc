@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 using std::chrono::microseconds;
@@ -101,4 +101,4 @@ TEST(ConsentTest, IsNeverRetroactiveAndNeverForForcedPicks) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -4,7 +4,7 @@
 
 #include "common/wire/batch.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 TEST(HardwareTest, ClassIsCoarse) {
@@ -33,4 +33,4 @@ TEST(HardwareTest, UnknownPartsAreStillAValidClass) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -18,7 +18,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,8 +115,8 @@ TEST_F(MemoryDirTest, ReportsWhyThereIsNone) {
   EXPECT_THAT(Problem(), HasSubstr("/nowhere"));
   EXPECT_EQ(Problem().find('\n'), std::string::npos);
   // The policy contains it, and nothing is created.
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
-  const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(runs::WritePolicyFile(paths_, AgentConfig{}, true, {}));
+  const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   shm::PolicyHeader header;
   bytes->copy(reinterpret_cast<char*>(&header), sizeof header);
@@ -132,8 +132,8 @@ TEST_F(MemoryDirTest, IgnoresNamesThatAreTooLong) {
 }
 
 TEST_F(MemoryDirTest, ThePolicyNamesTheDirectory) {
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
-  const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(runs::WritePolicyFile(paths_, AgentConfig{}, true, {}));
+  const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   shm::PolicyHeader header;
   bytes->copy(reinterpret_cast<char*>(&header), sizeof header);
@@ -169,4 +169,4 @@ TEST_F(MemoryDirTest, TriesRootsOfSessionThenUserThenMachine) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

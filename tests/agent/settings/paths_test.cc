@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 using ::testing::HasSubstr;
@@ -160,4 +160,4 @@ TEST_F(ProfileTest, NeedsAnAbsoluteFieldcostHome) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

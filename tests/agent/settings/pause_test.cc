@@ -6,7 +6,7 @@
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 constexpr WallTime kNow{std::chrono::microseconds(1'750'000'000'500'000)};
@@ -53,4 +53,4 @@ TEST_F(PauseTest, SendsNothingWhilePaused) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

@@ -4,7 +4,7 @@
 
 #include "common/shm/policy_file.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 TEST(PublicModulesTest, ListIsSortedShortEnoughAndFindsItsOwn) {
@@ -22,4 +22,4 @@ TEST(PublicModulesTest, ListIsSortedShortEnoughAndFindsItsOwn) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

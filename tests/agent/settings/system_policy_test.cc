@@ -7,7 +7,7 @@
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::settings {
 namespace {
 
 using ::testing::AllOf;
@@ -102,4 +102,4 @@ TEST_F(SystemPolicyTest, CanOnlyForbidAndLeavesTheUsersFileAlone) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::settings

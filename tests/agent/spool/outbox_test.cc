@@ -12,7 +12,7 @@
 #include "common/wire/epoch.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 using std::chrono::hours;
@@ -316,4 +316,4 @@ TEST(OutboxTest, AgreesWithTheModelInAllCases) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

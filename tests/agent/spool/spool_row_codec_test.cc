@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 TEST(RowCodecTest, KeysComeBackWithEmptyFields) {
@@ -62,4 +62,4 @@ TEST(RowCodecTest, DamagedHistogramsAreRefused) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

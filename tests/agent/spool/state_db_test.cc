@@ -8,7 +8,7 @@
 
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::spool {
 namespace {
 
 constexpr RunNumbers kNumbers{
@@ -130,4 +130,4 @@ TEST_F(StateDbTest, NumbersStopAtTheTopInsteadOfTurningAround) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::spool

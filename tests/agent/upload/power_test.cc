@@ -15,7 +15,7 @@
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 class BatteryTest : public ::testing::Test {
@@ -157,10 +157,10 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
     EXPECT_EQ(IsMetered(address()), row.metered) << row.said;
   }
   metered_ = 1;
-  AgentPaths paths;
+  settings::AgentPaths paths;
   paths.power_supply_dir = directory_.path() / "none";
   paths.bus_address = address();
-  AgentConfig config;
+  settings::AgentConfig config;
   EXPECT_THAT(WaitReason(paths, config, WallTime{}), ::testing::HasSubstr("not metered"));
   config.on_metered = true;
   EXPECT_EQ(WaitReason(paths, config, WallTime{}), "");
@@ -168,14 +168,14 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
 
 TEST_F(BatteryTest, TheUserMayIgnoreTheBattery) {
   Supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});
-  AgentPaths paths;
+  settings::AgentPaths paths;
   paths.power_supply_dir = directory_.path();
   paths.bus_address = "unix:path=/nonexistent";
-  AgentConfig config;
+  settings::AgentConfig config;
   EXPECT_EQ(WaitReason(paths, config, WallTime{}), "mains power");
   config.on_battery = true;
   EXPECT_EQ(WaitReason(paths, config, WallTime{}), "");
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-namespace fieldcost::agent {
+namespace fieldcost::upload {
 namespace {
 
 using std::chrono::hours;
@@ -185,4 +185,4 @@ TEST(UploadScheduleTest, AJumpOfTheClockDelaysNothingForLong) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::upload

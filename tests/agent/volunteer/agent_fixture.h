@@ -20,7 +20,7 @@
 #include "tests/support/run_file_writer.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 
 inline constexpr WallTime kStart{std::chrono::microseconds(1'750'000'000'000'000)};
 
@@ -51,7 +51,7 @@ class AgentFixture : public ::testing::Test {
   }
 
   bool PolicySaysMeasure() const {
-    const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+    const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
     shm::PolicyHeader header{};
     EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
     if (bytes) std::memcpy(&header, bytes->data(), sizeof header);
@@ -66,7 +66,7 @@ class AgentFixture : public ::testing::Test {
     return std::move(*agent);
   }
 
-  Agent OpenAgent(Mode mode) {
+  Agent OpenAgent(settings::Mode mode) {
     Agent agent = OpenAgent();
     const Status status = agent.SetMode(mode);
     EXPECT_TRUE(status) << status.error().message;
@@ -145,8 +145,8 @@ class AgentFixture : public ::testing::Test {
   std::uint64_t runs_ = 0;
   testing::TempDir directory_;
   testing::FakeClock clock_{kStart};
-  AgentPaths paths_;
+  settings::AgentPaths paths_;
   std::optional<testing::AggregatorStandIn> server_;
 };
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -14,7 +14,7 @@
 
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -104,7 +104,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
   ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   const std::string said = InNamespace([&]() -> std::string {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     WriteRun("a", {3});
     if (!agent.Harvest() || agent.Upload(UploadWish::kEverythingNow)->batches_sent != 1)
       return "not set up";
@@ -133,7 +133,7 @@ TEST_F(FaultTest, SendsOnlyBatchesThatCanBeMarkedAsTried) {
   ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   const std::string said = InNamespace([&]() -> std::string {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     WriteRun("a", {3});
     if (!agent.Harvest()) return "not set up";
     FillDisk(paths_.state_dir / "filler");
@@ -149,7 +149,7 @@ TEST_F(FaultTest, SendsOnlyBatchesThatCanBeMarkedAsTried) {
 
 TEST_F(FaultTest, EachOperationReportsAReadOnlyHome) {
   {
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     WriteRun("a", {3});
     ASSERT_TRUE(agent.Harvest());
   }
@@ -173,4 +173,4 @@ TEST_F(FaultTest, EachOperationReportsAReadOnlyHome) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -9,7 +9,7 @@
 #include "common/wire/epoch.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using testing::AggregatorStandIn;
@@ -39,7 +39,7 @@ constexpr wire::Epoch EpochsLater(std::uint64_t epochs) {
 }
 
 TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   EXPECT_THAT(*agent.Log(), IsEmpty());
   EXPECT_EQ(agent.ReadBatch(1).error().code, ErrorCode::kNotFound);
   Send(agent);
@@ -52,12 +52,12 @@ TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
   EXPECT_EQ(log[0].id, 1U);
   EXPECT_EQ(log[0].epoch, kStartEpoch);
   EXPECT_EQ(log[0].sequence, 1U);
-  EXPECT_EQ(log[0].state, SpoolState::kSent);
+  EXPECT_EQ(log[0].state, spool::SpoolState::kSent);
   EXPECT_EQ(log[0].rows, 2U);
   EXPECT_EQ(log[0].created, kStart);
   EXPECT_EQ(log[0].sent, kStart);
   EXPECT_TRUE(log[0].can_withdraw);
-  EXPECT_EQ(log[1].state, SpoolState::kQueued);
+  EXPECT_EQ(log[1].state, spool::SpoolState::kQueued);
   EXPECT_EQ(log[1].sent, WallTime{});
   const auto batch = agent.ReadBatch(1);
   ASSERT_TRUE(batch) << batch.error().message;
@@ -72,7 +72,7 @@ TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
 
 TEST_F(ForgetTest, SentBytesAreKeptUpToTheLimitOldestGoFirst) {
   WriteConfig("[spool]\nmax_sent_bytes = 0\n");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Send(agent);
   EXPECT_FALSE((*agent.Log())[0].can_withdraw);
   EXPECT_EQ(agent.ReadBatch(1).error().code, ErrorCode::kNotFound);
@@ -91,7 +91,7 @@ TEST_F(ForgetTest, SentBytesAreKeptUpToTheLimitOldestGoFirst) {
 }
 
 TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (int i = 0; i < 3; ++i) Send(agent);
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
@@ -109,7 +109,7 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
   EXPECT_THAT(server_->bodies(), IsEmpty());
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_EQ(agent.GetStatus()->outbox.withdrawn_batches, 4U);
-  EXPECT_EQ(agent.GetStatus()->consent.mode, Mode::kOn);
+  EXPECT_EQ(agent.GetStatus()->consent.mode, settings::Mode::kOn);
   EXPECT_FALSE(agent.Preview()->has_value());
   EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 0U);
   EXPECT_EQ(agent.Forget()->batches_withdrawn, 0U) << "nothing is left to forget";
@@ -118,7 +118,7 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
 }
 
 TEST_F(ForgetTest, DeletesUnsentDataWithoutContactingTheServer) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteConfig("[batch]\nmax_batch_bytes = 1024\n");
   Agent small = OpenAgent();
   testing::RunFileOptions options = Ended();
@@ -139,7 +139,7 @@ TEST_F(ForgetTest, DeletesUnsentDataWithoutContactingTheServer) {
 }
 
 TEST_F(ForgetTest, StopsWithoutTheServerAndContinuesLater) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (const int status : {503, 429}) {  // or limits withdrawals per hour
     for (int i = 0; i < 4; ++i) Send(agent);
     server_->Script({.status = status, .headers = {{"Retry-After", "60"}}, .body = "busy"});
@@ -156,7 +156,7 @@ TEST_F(ForgetTest, StopsWithoutTheServerAndContinuesLater) {
 }
 
 TEST_F(ForgetTest, CountsRefusedWithdrawalsByReasonAndContinues) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (int i = 0; i < 3; ++i) Send(agent);
   server_->Script({.status = 410, .headers = {}, .body = "too long ago"});
   const auto report = agent.Forget();
@@ -165,19 +165,19 @@ TEST_F(ForgetTest, CountsRefusedWithdrawalsByReasonAndContinues) {
   EXPECT_THAT(report->refused_reason, HasSubstr("too long ago"));
   EXPECT_EQ(report->batches_withdrawn, 2U);
   EXPECT_THAT((*agent.Log())[0].reason, HasSubstr("too long ago"));
-  EXPECT_EQ((*agent.Log())[0].state, SpoolState::kSent);
+  EXPECT_EQ((*agent.Log())[0].state, spool::SpoolState::kSent);
 }
 
 TEST_F(ForgetTest, ABatchThatWasTriedBeforeConsentWasWithdrawnCanStillBeTakenBack) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   ASSERT_EQ(server_->bodies().size(), 1U);
-  ASSERT_TRUE(agent.SetMode(Mode::kOff));
+  ASSERT_TRUE(agent.SetMode(settings::Mode::kOff));
   EXPECT_EQ(agent.GetStatus()->outbox.spooled_batches, 0U);
   ASSERT_EQ(agent.Log()->size(), 1U);
-  EXPECT_EQ((*agent.Log())[0].state, SpoolState::kDropped);
+  EXPECT_EQ((*agent.Log())[0].state, spool::SpoolState::kDropped);
   const auto report = agent.Forget();
   EXPECT_FALSE(report->stopped_by);
   EXPECT_EQ(report->batches_withdrawn + report->batches_deleted, 1U);
@@ -185,7 +185,7 @@ TEST_F(ForgetTest, ABatchThatWasTriedBeforeConsentWasWithdrawnCanStillBeTakenBac
 }
 
 TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Send(agent);
   Send(agent);
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch)));
@@ -217,7 +217,7 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
 TEST_F(ForgetTest, SendsEachQuartersCallsUnderThatQuartersKey) {
   const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Send(agent);
   Measure(agent);  // not the first in its week
   clock_.Advance(std::chrono::hours(4));
@@ -241,7 +241,7 @@ TEST_F(ForgetTest, SendsEachQuartersCallsUnderThatQuartersKey) {
 
 TEST_F(ForgetTest, AClockThatWasYearsAheadForAMomentDoesNotKeepTheKeyFromChanging) {
   constexpr std::chrono::weeks kYears{520};
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Send(agent);
   clock_.Advance(kYears);
   Send(agent);
@@ -259,7 +259,7 @@ TEST_F(ForgetTest, AClockThatWasYearsAheadForAMomentDoesNotKeepTheKeyFromChangin
 }
 
 TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
@@ -276,7 +276,7 @@ TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
 }
 
 TEST_F(ForgetTest, BatchesHoldNoCountOfThisMachinesActions) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (const char* modules : {"libone.so.1", "libtwo.so.2", "libthree.so.3"}) {
     WriteConfig(fmt::format("[selection]\npicks_per_run = {}\n", 1 + modules[3] % 4));
     ASSERT_TRUE(OpenAgent().WritePolicy({.forced = true}));
@@ -288,15 +288,15 @@ TEST_F(ForgetTest, BatchesHoldNoCountOfThisMachinesActions) {
 }
 
 TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
-  const stats::HardwareClass now = ThisHardware();
+  const stats::HardwareClass now = settings::ThisHardware();
   stats::HardwareClass before = now;
   ++before.log2_memory_mib;
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   {
     // Simulates a different machine at the beginning of the quarter.
-    auto database = StateDb::Open(paths_.state_dir / "agent.db");
+    auto database = spool::StateDb::Open(paths_.state_dir / "agent.db");
     ASSERT_TRUE(database);
-    ASSERT_TRUE(SpoolDb(*database).PinClass(kStartEpoch, before));
+    ASSERT_TRUE(spool::SpoolDb(*database).PinClass(kStartEpoch, before));
   }
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->content.hardware, before);
@@ -315,7 +315,7 @@ TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
 TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
   const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (int i = 0; i < 8; ++i) Send(agent);  // enough that two batches may be sent at once
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
@@ -338,4 +338,4 @@ TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -15,7 +15,7 @@
 #include "agent/harvest/harvester.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using testing::RunFileOptions;
@@ -41,7 +41,7 @@ class HarvestMetricsTest : public AgentFixture {
 };
 
 TEST_F(HarvestMetricsTest, CallsOfAFinishedRunAreItsTimedAndItsUntimedOnes) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   {
     RunFileWriter file(RunPath("a"), Ended());
     file.Add(3, 0);
@@ -61,7 +61,7 @@ TEST_F(HarvestMetricsTest, CallsOfAFinishedRunAreItsTimedAndItsUntimedOnes) {
 }
 
 TEST_F(HarvestMetricsTest, EachPickAndRunGivesOneValueAndZeroCallsNone) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileOptions options = Ended();
   options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "two"},
                    WrittenPick{.symbol = "none"}};
@@ -92,7 +92,7 @@ TEST_F(HarvestMetricsTest, CallsOfAPickThatWasNotMeasuredAllTheTimeAreNotACount)
       {"calls lost", [](RunFileWriter& file) { file.header().lost_calls = 1; }},
       {"detached", [](RunFileWriter& file) { file.header().attached = 0; }},
   };
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   for (const Case& cut : kCases) {
     {
       RunFileWriter file(RunPath(cut.name), Ended());
@@ -113,7 +113,7 @@ TEST_F(HarvestMetricsTest, CallsOfAPickThatWasNotMeasuredAllTheTimeAreNotACount)
 }
 
 TEST_F(HarvestMetricsTest, AddsLaterReportsOfARunButNotAsCallsPerRun) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileOptions options = Living();
   options.pick_capacity = 3;
   RunFileWriter file(RunPath("a"), options);
@@ -152,7 +152,7 @@ void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
 }
 
 TEST_F(HarvestMetricsTest, TimePerRunRepresentsUnmeasuredRuns) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileOptions options = Living();
   options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "dropped"},
                    WrittenPick{.symbol = "busy"}, WrittenPick{.symbol = "not_called"},
@@ -192,7 +192,7 @@ TEST_F(HarvestMetricsTest, TimePerRunRepresentsUnmeasuredRuns) {
 }
 
 TEST_F(HarvestMetricsTest, CountsRepresentativeCallsOnceDuringTheRun) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   stats::CostHistogram expected;
   for (const std::uint64_t weight : {1, 8, 16, 16, 64}) {
@@ -208,7 +208,7 @@ TEST_F(HarvestMetricsTest, CountsRepresentativeCallsOnceDuringTheRun) {
 }
 
 TEST_F(HarvestMetricsTest, ForcedPicksAndUnknownSharesAreNotExtrapolated) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   for (const bool forced : {false, true}) {
     RunFileOptions options = Ended();
     options.forced = forced;
@@ -226,9 +226,9 @@ TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
   constexpr std::uint32_t kRuns = 4000;
   std::uint64_t sum = 0;
   for (std::uint32_t run = 0; run < kRuns; ++run) {
-    const RunInfo info{.random_draw = run};
-    RunContent content;
-    content.picks.push_back({.calls = PickCalls{.timed = 1},
+    const runs::RunInfo info{.random_draw = run};
+    runs::RunContent content;
+    content.picks.push_back({.calls = runs::PickCalls{.timed = 1},
                              .drawn = {.weight_left = 50 * 1000,
                                        .weight = 3000,
                                        .wanted = 1,
@@ -237,7 +237,7 @@ TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
                              .chances = {}});
     content.cells.push_back({.pick = 0, .metric = stats::Metric::kWallTime, .histogram = {}});
     content.cells[0].histogram.Add(10);
-    const auto cells = SingleValues(info, content, true);
+    const auto cells = harvest::SingleValues(info, content, true);
     ASSERT_EQ(cells.size(), 1U);
     EXPECT_EQ(cells[0].histogram.timed(), 1U);
     EXPECT_TRUE(std::has_single_bit(cells[0].histogram.count()));
@@ -247,7 +247,7 @@ TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
 }
 
 TEST_F(HarvestMetricsTest, ReportsTheFirstCallOnce) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   Harvest(agent);
   EXPECT_TRUE(agent.LocalRows()->empty());
@@ -263,7 +263,7 @@ TEST_F(HarvestMetricsTest, ReportsTheFirstCallOnce) {
 }
 
 TEST_F(HarvestMetricsTest, FirstCallOfNoTimeAtAllIsAValue) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   {
     RunFileWriter file(RunPath("a"), Ended());
     file.pick(0).first_call_ns = 1;
@@ -273,7 +273,7 @@ TEST_F(HarvestMetricsTest, FirstCallOfNoTimeAtAllIsAValue) {
 }
 
 TEST_F(HarvestMetricsTest, OverheadIsSummedFromDifferences) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.header().timed_call_ps = 60'000;
   file.header().untimed_call_ps = 2'000;
@@ -294,7 +294,7 @@ TEST_F(HarvestMetricsTest, OverheadIsSummedFromDifferences) {
 }
 
 TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileOptions options = Ended();
   options.picks.assign(4, WrittenPick{});
   for (std::size_t i = 0; i < options.picks.size(); ++i) {
@@ -323,13 +323,13 @@ TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
   EXPECT_TRUE(Calls(agent).empty()) << "the run reports lost calls";
   EXPECT_TRUE(RowsOf(*agent.LocalRows(), kFirstCallTime).empty());
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->measuring.lost_calls, kMaxRunCalls);
+  EXPECT_EQ(status->measuring.lost_calls, runs::kMaxRunCalls);
   EXPECT_EQ(status->measuring.overhead_ns, 1000U) << "a call costs at most a microsecond";
   EXPECT_TRUE(agent.Harvest()) << "and nothing is broken for later";
 }
 
 TEST_F(HarvestMetricsTest, RefusedCellIsCountedOnceHoweverOftenTheRunIsRead) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.cell(1).nested = ~std::uint64_t{0};  // an impossible number of calls, and nothing else
   Harvest(agent);
@@ -345,20 +345,20 @@ TEST_F(HarvestMetricsTest, RefusedCellIsCountedOnceHoweverOftenTheRunIsRead) {
 }
 
 TEST_F(HarvestMetricsTest, NumbersNeverGoBack) {
-  const RunInfo info{.lost_calls = 5};
-  RunContent content;
-  content.picks.push_back({.dropped = true, .calls = PickCalls{.timed = 10, .untimed = 20}});
+  const runs::RunInfo info{.lost_calls = 5};
+  runs::RunContent content;
+  content.picks.push_back({.dropped = true, .calls = runs::PickCalls{.timed = 10, .untimed = 20}});
   content.picks.push_back({.calls = std::nullopt});
-  EXPECT_EQ(NumbersOf(info, content, {.timed_calls = 11, .untimed_calls = 19}),
-            (RunNumbers{.lost_calls = 5,
-                        .timed_calls = 11,
-                        .untimed_calls = 20,
-                        .dropped_picks = 1,
-                        .refused_cells = 0}));
+  EXPECT_EQ(harvest::NumbersOf(info, content, {.timed_calls = 11, .untimed_calls = 19}),
+            (spool::RunNumbers{.lost_calls = 5,
+                               .timed_calls = 11,
+                               .untimed_calls = 20,
+                               .dropped_picks = 1,
+                               .refused_cells = 0}));
 }
 
 TEST_F(HarvestMetricsTest, EveryMetricOfARunIsSentAndCallsAreThoseOfTheFirst) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks[0].metrics = shm::kIoMetrics;
   {
@@ -379,7 +379,7 @@ TEST_F(HarvestMetricsTest, EveryMetricOfARunIsSentAndCallsAreThoseOfTheFirst) {
 }
 
 TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -405,7 +405,7 @@ TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
 }
 
 TEST_F(HarvestMetricsTest, UnmeasurableMetricsHaveTheirReasonInsteadOfARow) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileOptions options = Living();
   options.picks = {WrittenPick{.symbol = "hidden", .metrics = shm::kIoMetrics},
                    WrittenPick{.symbol = "seen", .metrics = shm::kIoMetrics}};
@@ -437,4 +437,4 @@ TEST_F(HarvestMetricsTest, UnmeasurableMetricsHaveTheirReasonInsteadOfARow) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -11,7 +11,7 @@
 
 // Which counted calls keep their name locally, and which may be sent.
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using testing::RunFileOptions;
@@ -36,7 +36,7 @@ class HarvestPrivacyTest : public AgentFixture {
 };
 
 TEST_F(HarvestPrivacyTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
-  for (const Mode mode : {Mode::kLocal, Mode::kOn}) {
+  for (const settings::Mode mode : {settings::Mode::kLocal, settings::Mode::kOn}) {
     Agent agent = OpenAgent(mode);
     RunFileOptions options = Ended();
     options.picks = {WrittenPick{.soname = "libsecret.so.1",
@@ -45,12 +45,12 @@ TEST_F(HarvestPrivacyTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) 
                                  .module_path = "/opt/secret/libsecret.so.1"},
                      WrittenPick{.soname = "libother-secret.so.1", .symbol = "secret_too"}};
     {
-      RunFileWriter file(RunPath(std::string(Name(mode))), options);
+      RunFileWriter file(RunPath(std::string(settings::Name(mode))), options);
       file.Add(7, 0, 0);
       file.Add(8, 0, 1);
     }
     ASSERT_TRUE(agent.Harvest());
-    EXPECT_GT(agent.GetStatus()->measuring.private_rows_kept, 0U) << Name(mode);
+    EXPECT_GT(agent.GetStatus()->measuring.private_rows_kept, 0U) << settings::Name(mode);
   }
   Agent agent = OpenAgent();
   const auto rows = agent.LocalRows();
@@ -75,7 +75,7 @@ TEST_F(HarvestPrivacyTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) 
 }
 
 TEST_F(HarvestPrivacyTest, PickByHandKeepsItsNameAndIsNeverSent) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.forced = true;
   options.picks = {WrittenPick{.soname = "libsecret.so.1", .symbol = "secret_call"}};
@@ -94,7 +94,7 @@ TEST_F(HarvestPrivacyTest, PickByHandKeepsItsNameAndIsNeverSent) {
 }
 
 TEST_F(HarvestPrivacyTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.forced = true;
   options.picks = {LibcPick()};
@@ -120,7 +120,7 @@ TEST_F(HarvestPrivacyTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
 }
 
 TEST_F(HarvestPrivacyTest, RequestedRunsThatTheCoinDidNotChooseStayLocal) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks = {LibcPick(), WrittenPick{.soname = "libsecret.so.1", .symbol = "secret_call"}};
   options.asked = true;
@@ -138,7 +138,7 @@ TEST_F(HarvestPrivacyTest, RequestedRunsThatTheCoinDidNotChooseStayLocal) {
 }
 
 TEST_F(HarvestPrivacyTest, UpgradeUnderARunningProgramIsNotMistakenForTheNewVersion) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks = {LibcPick()};
   // The program had loaded another build than the package's current file.
@@ -156,7 +156,7 @@ TEST_F(HarvestPrivacyTest, UpgradeUnderARunningProgramIsNotMistakenForTheNewVers
 }
 
 TEST_F(HarvestPrivacyTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks = {
       WrittenPick{.soname = "libvictim.so.1"},
@@ -200,17 +200,17 @@ TEST_F(HarvestPrivacyTest, PolicysListReplacesTheBuiltInOneAndItsPackageMustOwnT
       {{{.soname = "libc.so.6", .package = "libc6-of-somebody"}}, false},
       {{{.soname = "libz.so.1", .package = ""}}, false},
   };
-  OpenAgent(Mode::kLocal);
+  OpenAgent(settings::Mode::kLocal);
   int run = 0;
   for (const Row& row : table) {
     RunFileOptions options = Ended();
     options.picks = {LibcPick()};
     WriteRun("r" + std::to_string(run++), {7}, options);
-    auto database = StateDb::Open(directory_.path() / ("db" + std::to_string(run)));
+    auto database = spool::StateDb::Open(directory_.path() / ("db" + std::to_string(run)));
     ASSERT_TRUE(database) << database.error().message;
-    AgentConfig config;
+    settings::AgentConfig config;
     config.policy_modules = row.modules;
-    ASSERT_TRUE(Harvester(paths_, config, clock_, *database).HarvestAll());
+    ASSERT_TRUE(harvest::Harvester(paths_, config, clock_, *database).HarvestAll());
     const auto rows = database->LocalRows();
     ASSERT_TRUE(rows && !rows->empty());
     EXPECT_EQ((*rows)[0].first.api.soname == "libc.so.6", row.is_public) << run;
@@ -218,4 +218,4 @@ TEST_F(HarvestPrivacyTest, PolicysListReplacesTheBuiltInOneAndItsPackageMustOwnT
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -8,7 +8,7 @@
 
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -21,7 +21,7 @@ class HarvestTest : public AgentFixture {
 };
 
 TEST_F(HarvestTest, FinishedRunIsCountedAndRemoved) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   WriteRun("a", {3, 7, 22});
   const auto report = agent.Harvest();
   ASSERT_TRUE(report) << report.error().message;
@@ -37,7 +37,7 @@ TEST_F(HarvestTest, FinishedRunIsCountedAndRemoved) {
 }
 
 TEST_F(HarvestTest, LivingRunIsCountedByExactDifferences) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   std::mt19937_64 random(7);
   std::vector<std::uint64_t> values;
   {
@@ -65,7 +65,7 @@ TEST_F(HarvestTest, LivingRunIsCountedByExactDifferences) {
 }
 
 TEST_F(HarvestTest, CallsOfTwoWeeksGoToTwoRows) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.Add(4);
   ASSERT_TRUE(agent.Harvest());
@@ -80,7 +80,7 @@ TEST_F(HarvestTest, CallsOfTwoWeeksGoToTwoRows) {
 }
 
 TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   WriteRun("a", {3, 7, 22});
   {
     // The state after a kill between commit and unlink: counted while running, then ended.
@@ -102,7 +102,7 @@ TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
 }
 
 TEST_F(HarvestTest, ConcurrentHarvestsCountEachCallOnce) {
-  OpenAgent(Mode::kLocal);
+  OpenAgent(settings::Mode::kLocal);
   RunFileWriter living(RunPath("living"), Living());
   std::uint64_t calls = 0;
   for (int round = 0; round < 5; ++round) {
@@ -126,7 +126,7 @@ TEST_F(HarvestTest, ConcurrentHarvestsCountEachCallOnce) {
 }
 
 TEST_F(HarvestTest, LockAloneKeepsARunAlive) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   WriteRun("a", {3});
   int ready[2];
   int done[2];
@@ -155,7 +155,7 @@ TEST_F(HarvestTest, LockAloneKeepsARunAlive) {
 }
 
 TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   WriteRun("a", {1});
   WriteRun("b", {2});
   WriteRun("c", {3});
@@ -185,14 +185,14 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
 // A container that shares the user's home may have another /dev/shm; a session's memory directory
 // ends with the session.
 TEST_F(HarvestTest, AnAgentWithAnotherMemoryRootForgetsNoCounts) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.Add(1);
   EXPECT_EQ(agent.Harvest()->calls, 1U);
   EXPECT_EQ(agent.Harvest()->calls, 0U);
   {
     const testing::TempDir elsewhere(testing::kMemory);
-    AgentPaths other = paths_;
+    settings::AgentPaths other = paths_;
     other.memory_roots = {elsewhere.path()};
     auto stranger = Agent::Open(other, clock_);
     ASSERT_TRUE(stranger);
@@ -208,7 +208,7 @@ TEST_F(HarvestTest, AnAgentWithAnotherMemoryRootForgetsNoCounts) {
 }
 
 TEST_F(HarvestTest, LostCallsAreReportedOnce) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.header().lost_calls = 5;
   ASSERT_TRUE(agent.Harvest());
@@ -219,4 +219,4 @@ TEST_F(HarvestTest, LostCallsAreReportedOnce) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -18,7 +18,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using testing::BackgroundProcess;
@@ -76,7 +76,7 @@ class KillTest : public AgentFixture {
   }
 
   // The programs use the real clock, so consent must, too.
-  void Consent(Mode mode) {
+  void Consent(settings::Mode mode) {
     auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
@@ -143,7 +143,7 @@ class KillTest : public AgentFixture {
     old.start_unix_ns = MicrosOf(SystemClock().Now()) * 1000;
     old.picks[0].symbol = kCanary;
     WriteRun("old", {1, 2, 3}, old);
-    Consent(Mode::kOn);
+    Consent(settings::Mode::kOn);
     WriteRun("old-too", {1, 2, 3}, old);
   }
 
@@ -176,8 +176,8 @@ class KillTest : public AgentFixture {
     std::uint64_t last = 0;
     const auto log = agent.Log();
     ASSERT_TRUE(log) << log.error().message;
-    for (const LoggedBatch& batch : *log) {
-      EXPECT_EQ(batch.state, SpoolState::kSent) << batch.id;
+    for (const spool::LoggedBatch& batch : *log) {
+      EXPECT_EQ(batch.state, spool::SpoolState::kSent) << batch.id;
       sent[{batch.epoch.value(), batch.sequence}] = batch.sha256;
       EXPECT_EQ(batch.sequence, ++last) << "no gaps";
     }
@@ -214,12 +214,12 @@ class KillTest : public AgentFixture {
 
   // Only a program killed while it was creating its file has left one, without content.
   void CheckRunFiles(const Agent& agent) {
-    const auto left = ListRunFiles(paths_);
+    const auto left = harvest::ListRunFiles(paths_);
     ASSERT_TRUE(left) << left.error().message;
     for (const std::filesystem::path& path : *left) {
-      const auto bytes = RunFileBytes::Open(path);
+      const auto bytes = runs::RunFileBytes::Open(path);
       ASSERT_TRUE(bytes) << bytes.error().message;
-      const auto info = ReadRunInfo(*bytes);
+      const auto info = runs::ReadRunInfo(*bytes);
       EXPECT_TRUE(info && !info->ready) << path;
     }
     EXPECT_EQ(agent.GetStatus()->measuring.refused_files, 0U);
@@ -234,7 +234,7 @@ class KillTest : public AgentFixture {
 
 TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
-  Consent(Mode::kLocal);
+  Consent(settings::Mode::kLocal);
   {
     auto agent = Agent::Open(paths_, SystemClock());
     const std::string problem = agent->GetStatus()->measuring.policy_problem;
@@ -254,4 +254,4 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -6,7 +6,7 @@
 
 // Users can query their own sums by request, by time and by number of runs, erase them, and pause.
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using testing::RunFileOptions;
@@ -18,7 +18,7 @@ class LocalSumsTest : public AgentFixture {
 };
 
 TEST_F(LocalSumsTest, FindsTheSumsOfARequestByItsNumber) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.request_id = 7;
   options.asked = true;
@@ -44,7 +44,7 @@ TEST_F(LocalSumsTest, FindsTheSumsOfARequestByItsNumber) {
 }
 
 TEST_F(LocalSumsTest, SumsSinceATimeExcludeEarlierCalls) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   WriteRun("a", {3});
   RunFileWriter living(RunPath("b"), Living());
   living.Add(5);
@@ -66,7 +66,7 @@ TEST_F(LocalSumsTest, SumsSinceATimeExcludeEarlierCalls) {
 }
 
 TEST_F(LocalSumsTest, CountsARunOnceHoweverOftenItIsRead) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   {
     RunFileWriter file(RunPath("a"), Living());
     ASSERT_TRUE(agent.Harvest());  // nothing has been called yet
@@ -82,7 +82,7 @@ TEST_F(LocalSumsTest, CountsARunOnceHoweverOftenItIsRead) {
 }
 
 TEST_F(LocalSumsTest, RunsThatWereNotDrawnAreAddedUpAcrossBoots) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   const auto set_count = [this](std::uint64_t count) {
     auto bytes = ReadFile(paths_.skip_file(), sizeof(shm::SkipFile));
     ASSERT_TRUE(bytes);
@@ -102,7 +102,7 @@ TEST_F(LocalSumsTest, RunsThatWereNotDrawnAreAddedUpAcrossBoots) {
 }
 
 TEST_F(LocalSumsTest, ForgettingLocalSumsKeepsDataToBeSent) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileWriter living(RunPath("a"), Living());
   living.Add(5);
   WriteRun("b", {3});
@@ -117,10 +117,10 @@ TEST_F(LocalSumsTest, ForgettingLocalSumsKeepsDataToBeSent) {
 }
 
 TEST_F(LocalSumsTest, APauseNotifiesProgramsAndKeepsUnsentData) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   EXPECT_TRUE(PolicySaysMeasure());
-  ASSERT_TRUE(agent.Pause(kUntilResumed));
+  ASSERT_TRUE(agent.Pause(settings::kUntilResumed));
   EXPECT_FALSE(PolicySaysMeasure());
   ASSERT_TRUE(agent.Harvest());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3})) << "it began before";
@@ -130,8 +130,8 @@ TEST_F(LocalSumsTest, APauseNotifiesProgramsAndKeepsUnsentData) {
   ASSERT_TRUE(report->stopped_by);
   EXPECT_EQ(report->stopped_by->code, ErrorCode::kPermissionDenied);
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->paused_until, kUntilResumed);
-  EXPECT_EQ(status->consent.mode, Mode::kOn);
+  EXPECT_EQ(status->paused_until, settings::kUntilResumed);
+  EXPECT_EQ(status->consent.mode, settings::Mode::kOn);
   EXPECT_EQ(status->measuring.policy_problem, "");
   EXPECT_TRUE(*agent.Resume());
   EXPECT_TRUE(PolicySaysMeasure());
@@ -139,4 +139,4 @@ TEST_F(LocalSumsTest, APauseNotifiesProgramsAndKeepsUnsentData) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -12,7 +12,7 @@
 #include "tests/agent/volunteer/holding_proxy.h"
 #include "tests/support/wait_until.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using std::chrono::milliseconds;
@@ -26,7 +26,7 @@ class OffTest : public AgentFixture {
 
   // As seen by another process.
   bool IsUploading() const {
-    const auto lock = UploadLock::Take(paths_, milliseconds(0));
+    const auto lock = upload::UploadLock::Take(paths_, milliseconds(0));
     return !lock || !*lock;
   }
 
@@ -37,7 +37,7 @@ class OffTest : public AgentFixture {
     EXPECT_TRUE(config);
     *config += "proxy = \"http://127.0.0.1:" + std::to_string(proxy_port) + "\"\n";
     EXPECT_TRUE(WriteFileAtomically(paths_.config_file, *config, 0600));
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     testing::RunFileOptions options = Ended();
     options.picks.clear();
     std::mt19937 random(1);
@@ -59,7 +59,7 @@ class OffTest : public AgentFixture {
 
 struct Withdrawal {
   Step step;
-  Mode to;
+  settings::Mode to;
 };
 
 class OffWhileSendingTest : public OffTest, public ::testing::WithParamInterface<Withdrawal> {};
@@ -80,7 +80,7 @@ TEST_P(OffWhileSendingTest, SendsNothingOnceItHasReturned) {
   EXPECT_EQ(server_->requests(), 0U);
   const auto log = other.Log();
   ASSERT_EQ(log->size(), 1U);
-  EXPECT_EQ(log->front().state, SpoolState::kDropped);
+  EXPECT_EQ(log->front().state, spool::SpoolState::kDropped);
   EXPECT_THAT(log->front().reason, HasSubstr("consent was withdrawn"));
   // At later steps the kernel may hold the last byte; only the peer can distinguish that from sent.
   if (GetParam().step < Step::kFirstByte) {
@@ -92,13 +92,14 @@ std::vector<Withdrawal> AllWithdrawals() {
   std::vector<Withdrawal> all;
   for (const Step step : {Step::kTcpConnect, Step::kConnectAnswer, Step::kHandshake,
                           Step::kFirstByte, Step::kMiddle}) {
-    for (const Mode mode : {Mode::kOff, Mode::kLocal}) all.push_back({step, mode});
+    for (const settings::Mode mode : {settings::Mode::kOff, settings::Mode::kLocal})
+      all.push_back({step, mode});
   }
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(EveryStep, OffWhileSendingTest, ::testing::ValuesIn(AllWithdrawals()),
                          [](const auto& row) {
-                           return fmt::format("{}At{}", Name(row.param.to),
+                           return fmt::format("{}At{}", reach::Name(row.param.to),
                                               static_cast<int>(row.param.step));
                          });
 
@@ -123,14 +124,14 @@ TEST_F(OffTest, LogsBatchesThatHadLeftBeforeAsSent) {
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   Agent other = OpenAgent();
-  EXPECT_TRUE(other.SetMode(Mode::kOff));
+  EXPECT_TRUE(other.SetMode(settings::Mode::kOff));
   EXPECT_FALSE(IsUploading());
   upload.join();
   proxy.Release();
   EXPECT_EQ(server_->bodies().size(), 1U);
   const auto log = other.Log();
   ASSERT_EQ(log->size(), 1U);
-  EXPECT_EQ(log->front().state, SpoolState::kDropped);
+  EXPECT_EQ(log->front().state, spool::SpoolState::kDropped);
   EXPECT_THAT(log->front().reason, HasSubstr("it had left before, and may have arrived"));
   EXPECT_TRUE(log->front().can_withdraw);
 }
@@ -142,13 +143,13 @@ TEST_F(OffTest, AnAnswerThatComesDuringItIsHeard) {
   proxy.WaitUntilHeld();
   std::thread release([&] {
     EXPECT_TRUE(testing::WaitUntil([&] {
-      const auto consent = LoadConsent(paths_.consent_file());
-      return consent && consent->mode == Mode::kOff;
+      const auto consent = settings::LoadConsent(paths_.consent_file());
+      return consent && consent->mode == settings::Mode::kOff;
     }));
     proxy.Release();
   });
   Agent other = OpenAgent();
-  EXPECT_TRUE(other.SetMode(Mode::kOff));
+  EXPECT_TRUE(other.SetMode(settings::Mode::kOff));
   upload.join();
   // The proxy ends when the connection is closed, which the agent keeps open.
   agent = OpenAgent();
@@ -157,20 +158,20 @@ TEST_F(OffTest, AnAnswerThatComesDuringItIsHeard) {
   const auto log = other.Log();
   ASSERT_EQ(log->size(), 1U);
   EXPECT_TRUE(log->front().can_withdraw);
-  EXPECT_EQ(log->front().state, SpoolState::kSent);
+  EXPECT_EQ(log->front().state, spool::SpoolState::kSent);
 }
 
 TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
   WriteConfig();
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
-  std::optional<UploadLock> uploading = *UploadLock::Take(paths_, milliseconds(0));
+  std::optional<upload::UploadLock> uploading = *upload::UploadLock::Take(paths_, milliseconds(0));
   ASSERT_TRUE(uploading);
   std::mutex mutex;
   std::condition_variable changed;
   bool returned = false;
   std::thread off([&] {
-    EXPECT_TRUE(agent.SetMode(Mode::kOff));
+    EXPECT_TRUE(agent.SetMode(settings::Mode::kOff));
     const std::lock_guard lock(mutex);
     returned = true;
     changed.notify_all();
@@ -187,4 +188,4 @@ TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

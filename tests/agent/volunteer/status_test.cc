@@ -12,7 +12,7 @@
 #include "common/shm/skip_file.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -54,11 +54,11 @@ class StatusTest : public AgentFixture {
 
 TEST_F(StatusTest, ReportsNoProblemWithoutOne) {
   EXPECT_EQ(Problem(OpenAgent()), "");
-  EXPECT_EQ(Problem(OpenAgent(Mode::kOn)), "");
+  EXPECT_EQ(Problem(OpenAgent(settings::Mode::kOn)), "");
 }
 
 TEST_F(StatusTest, ReportsUnmeasuredRunsByReason) {
-  Agent agent = OpenAgent(Mode::kLocal);
+  Agent agent = OpenAgent(settings::Mode::kLocal);
   EXPECT_TRUE(agent.GetStatus()->measuring.skips.empty());
   auto bytes = ReadFile(paths_.skip_file(), sizeof(shm::SkipFile));
   ASSERT_TRUE(bytes) << "the policy brings it";
@@ -70,13 +70,13 @@ TEST_F(StatusTest, ReportsUnmeasuredRunsByReason) {
   ASSERT_TRUE(agent.WritePolicy());
   EXPECT_THAT(
       agent.GetStatus()->measuring.skips,
-      ::testing::ElementsAre(SkipCount{.reason = "enough other programs were being measured",
-                                       .runs = 42,
-                                       .skip = shm::Skip::kNoLease}));
+      ::testing::ElementsAre(runs::SkipCount{.reason = "enough other programs were being measured",
+                                             .runs = 42,
+                                             .skip = shm::Skip::kNoLease}));
 }
 
 TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
-  const Agent agent = OpenAgent(Mode::kOn);
+  const Agent agent = OpenAgent(settings::Mode::kOn);
   auto bytes = ReadFile(paths_.policy_file(), 1 << 20);
   ASSERT_TRUE(bytes);
   (*bytes)[8] = 1;
@@ -85,7 +85,7 @@ TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
 }
 
 TEST_F(StatusTest, RecreatesAMissingRunDirectoryWithThePolicy) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   std::filesystem::remove_all(paths_.run_dir());
   EXPECT_EQ(Problem(agent), "") << "programs make it";
   ASSERT_TRUE(agent.WritePolicy());
@@ -94,13 +94,13 @@ TEST_F(StatusTest, RecreatesAMissingRunDirectoryWithThePolicy) {
 
 TEST_F(StatusTest, ReportsMissingMemoryForRunFiles) {
   paths_.memory_roots = {"/nowhere/fieldcost"};
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   EXPECT_THAT(Problem(agent), HasSubstr("no tmpfs for run files"));
   EXPECT_TRUE(agent.Harvest());
 }
 
 TEST_F(StatusTest, DiskThatIsFullOrReadOnlyIsNamed) {
-  OpenAgent(Mode::kOn);
+  OpenAgent(settings::Mode::kOn);
   struct Row {
     const char* options;
     unsigned long flags;
@@ -127,7 +127,7 @@ TEST_F(StatusTest, DiskThatIsFullOrReadOnlyIsNamed) {
 TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
   const testing::TempDir memory(testing::kMemory);
   paths_.memory_roots = {memory.path()};
-  OpenAgent(Mode::kOn);
+  OpenAgent(settings::Mode::kOn);
   std::filesystem::permissions(
       paths_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() == 0) {
@@ -149,4 +149,4 @@ TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

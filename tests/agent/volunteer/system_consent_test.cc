@@ -10,7 +10,7 @@
 #include "common/shm/policy_file.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -29,7 +29,7 @@ class SystemConsentTest : public AgentFixture {
   }
 
   bool PolicySaysMeasure() const {
-    const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
+    const auto bytes = ReadFile(paths_.policy_file(), runs::kMaxPolicyBytes);
     shm::PolicyHeader header{};
     EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
     std::memcpy(&header, bytes->data(), sizeof header);
@@ -41,22 +41,22 @@ TEST_F(SystemConsentTest, RefusesToOptInWhereItIsForbidden) {
   Permit(false);
   Agent agent = OpenAgent();
   const auto before = Listing();
-  for (const Mode mode : {Mode::kLocal, Mode::kOn}) {
+  for (const settings::Mode mode : {settings::Mode::kLocal, settings::Mode::kOn}) {
     const Status status = agent.SetMode(mode);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, ErrorCode::kPermissionDenied);
     EXPECT_THAT(status.error().message, HasSubstr(paths_.system_file.string()));
   }
-  EXPECT_TRUE(agent.SetMode(Mode::kOff));
+  EXPECT_TRUE(agent.SetMode(settings::Mode::kOff));
   EXPECT_EQ(Listing(), before);
   EXPECT_TRUE(agent.GetStatus()->forbidden);
   Permit(true);
-  EXPECT_TRUE(agent.SetMode(Mode::kOn));
+  EXPECT_TRUE(agent.SetMode(settings::Mode::kOn));
   EXPECT_FALSE(agent.GetStatus()->forbidden);
 }
 
 TEST_F(SystemConsentTest, MeasuresCountsAndSendsNothingWhileForbidden) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3, 7});
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(PolicySaysMeasure());
@@ -70,7 +70,7 @@ TEST_F(SystemConsentTest, MeasuresCountsAndSendsNothingWhileForbidden) {
   EXPECT_EQ(server_->requests(), 0U);
   EXPECT_FALSE(agent.Preview()->has_value());
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->consent.mode, Mode::kOn) << "the user's decision stands";
+  EXPECT_EQ(status->consent.mode, settings::Mode::kOn) << "the user's decision stands";
   EXPECT_TRUE(status->forbidden);
   EXPECT_EQ(status->measuring.policy_problem, "");
   Permit(true);
@@ -81,4 +81,4 @@ TEST_F(SystemConsentTest, MeasuresCountsAndSendsNothingWhileForbidden) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

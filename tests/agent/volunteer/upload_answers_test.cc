@@ -7,7 +7,7 @@
 #include "agent/upload/answer_action.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -25,16 +25,17 @@ const std::set<int> kSaysNothingOfTheBatch = {404, 405, 407, 408, 421, 425, 426,
 
 TEST_F(UploadAnswersTest, EachStatusHasItsDocumentedMeaning) {
   for (int status = 100; status < 600; ++status) {
-    const AnswerAction expected = status == 200 ? AnswerAction::kAccept
-                                  : status / 100 == 4 && !kSaysNothingOfTheBatch.contains(status)
-                                      ? AnswerAction::kQuarantine
-                                      : AnswerAction::kRetryLater;
-    EXPECT_EQ(ActionFor(status), expected) << status;
+    const upload::AnswerAction expected =
+        status == 200 ? upload::AnswerAction::kAccept
+        : status / 100 == 4 && !kSaysNothingOfTheBatch.contains(status)
+            ? upload::AnswerAction::kQuarantine
+            : upload::AnswerAction::kRetryLater;
+    EXPECT_EQ(upload::ActionFor(status), expected) << status;
   }
 }
 
 TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   std::uint64_t quarantined = 0;
   // 1xx responses are not final; the client skips them.
@@ -45,10 +46,10 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
     ASSERT_TRUE(report) << status << report.error().message;
     EXPECT_EQ(server_->requests(), before + 1) << status << ": not repeated, not redirected";
     EXPECT_EQ(report->batches_sent, 0U) << status;
-    if (ActionFor(status) == AnswerAction::kQuarantine) {
+    if (upload::ActionFor(status) == upload::AnswerAction::kQuarantine) {
       EXPECT_FALSE(report->stopped_by) << status;
       EXPECT_EQ(report->batches_quarantined, 1U) << status;
-      EXPECT_EQ(agent.Log()->back().state, SpoolState::kQuarantined);
+      EXPECT_EQ(agent.Log()->back().state, spool::SpoolState::kQuarantined);
       EXPECT_THAT(agent.Log()->back().reason, HasSubstr(std::to_string(status)));
       ++quarantined;
       Measure(agent);
@@ -66,7 +67,7 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
 }
 
 TEST_F(UploadAnswersTest, LogStatesWhatTheServiceHolds) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (const bool held : {true, false}) {
     Measure(agent);
     wire::BatchAnswer answer;
@@ -77,13 +78,13 @@ TEST_F(UploadAnswersTest, LogStatesWhatTheServiceHolds) {
   }
   const auto log = *agent.Log();
   ASSERT_EQ(log.size(), 2U);
-  EXPECT_EQ(log[0].state, SpoolState::kSent);
+  EXPECT_EQ(log[0].state, spool::SpoolState::kSent);
   EXPECT_THAT(log[0].reason, HasSubstr("held separately by the service"));
   EXPECT_EQ(log[1].reason, "");
 }
 
 TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   ASSERT_TRUE(agent.SetEnrolmentToken("  let-me-in\n"));
   EXPECT_EQ(std::filesystem::status(paths_.state_dir / "enrolment_token").permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -104,11 +105,11 @@ TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
 
 TEST_F(UploadAnswersTest, SendsNothingIfSwitchedOffDuringTheEnrolment) {
   server_->RequireToken("let-me-in");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));
   Measure(agent);
   server_->WhileEnrolling(
-      [this] { EXPECT_TRUE(WithdrawConsent(paths_.consent_file(), clock_.Now())); });
+      [this] { EXPECT_TRUE(settings::WithdrawConsent(paths_.consent_file(), clock_.Now())); });
   const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report && report->stopped_by);
   EXPECT_EQ(server_->enrolments(), 1U);
@@ -118,7 +119,7 @@ TEST_F(UploadAnswersTest, SendsNothingIfSwitchedOffDuringTheEnrolment) {
 
 TEST_F(UploadAnswersTest, ARefusedEnrolmentExplainsWhatToDoAndTheBatchWaits) {
   server_->RequireToken("let-me-in");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   for (const char* token : {"", "wrong"}) {
     if (*token != '\0') {
@@ -140,7 +141,7 @@ TEST_F(UploadAnswersTest, ARefusedEnrolmentExplainsWhatToDoAndTheBatchWaits) {
 }
 
 TEST_F(UploadAnswersTest, StopsEnrollingAtAServerThatAlwaysRequestsIt) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   const testing::AggregatorStandIn::Scripted asks{
       .status = 401, .headers = {{"Fieldcost-Enrolment", "required"}}, .body = {}};
@@ -154,7 +155,7 @@ TEST_F(UploadAnswersTest, StopsEnrollingAtAServerThatAlwaysRequestsIt) {
 }
 
 TEST_F(UploadAnswersTest, TokensThatNoHeaderCanCarryAreRefused) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (const std::string& token :
        {std::string(), std::string(" \n"), std::string("two words"), std::string("new\nline"),
         std::string("\x7f"), std::string("\xc3\xa4"), std::string(257, 'x')}) {
@@ -167,7 +168,7 @@ TEST_F(UploadAnswersTest, TokensThatNoHeaderCanCarryAreRefused) {
 }
 
 TEST_F(UploadAnswersTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   // A port that was free a moment ago.
@@ -200,4 +201,4 @@ TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -11,7 +11,7 @@
 #include "common/wire/epoch.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using std::chrono::seconds;
@@ -30,7 +30,7 @@ class UploadTest : public AgentFixture {
 };
 
 TEST_F(UploadTest, PreviewsExactlyTheBytesThatAreSent) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   ASSERT_TRUE(agent.WritePolicy());
   WriteRun("a", {3, 7, 22});
   ASSERT_TRUE(agent.Harvest());
@@ -57,7 +57,7 @@ TEST_F(UploadTest, PreviewsExactlyTheBytesThatAreSent) {
 }
 
 TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   server_->Script({.status = 503, .headers = {{"Retry-After", "17"}}, .body = "busy"});
@@ -81,7 +81,7 @@ TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
 }
 
 TEST_F(UploadTest, ABatchWaitsForTheAgentsSlotAndIsNeverTooOld) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   EXPECT_EQ(*agent.NextUpload(), std::nullopt);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
@@ -101,7 +101,7 @@ TEST_F(UploadTest, ABatchWaitsForTheAgentsSlotAndIsNeverTooOld) {
 
 TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
   WriteConfig("[batch]\nmax_batch_bytes = 4096\n");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks.clear();
   for (int i = 0; i < 300; ++i) {
@@ -137,7 +137,7 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
 }
 
 TEST_F(UploadTest, ContributesAgainToWhatTheServiceDoesNotKnow) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (int i = 0; i < 3; ++i) {
     WriteRun("a" + std::to_string(i), {3});
     ASSERT_TRUE(agent.Harvest());
@@ -162,7 +162,7 @@ TEST_F(UploadTest, ContributesAgainToWhatTheServiceDoesNotKnow) {
 }
 
 TEST_F(UploadTest, ContributesToARowOnceAQuarter) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (int i = 0; i < 2; ++i) {
     WriteRun("a" + std::to_string(i), {3});
     ASSERT_TRUE(agent.Harvest());
@@ -195,7 +195,7 @@ TEST_F(UploadTest, ContributesToARowOnceAQuarter) {
 }
 
 TEST_F(UploadTest, LostAnswerMeansTheSameBytesAgain) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
@@ -209,7 +209,7 @@ TEST_F(UploadTest, LostAnswerMeansTheSameBytesAgain) {
 }
 
 TEST_F(UploadTest, RefusedBatchIsSetAsideAndTheNextOnesGo) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   for (const int status : {400, 401, 403, 413, 415}) {  // all others: upload_answers_test.cc
     WriteRun("a" + std::to_string(status), {3});
     ASSERT_TRUE(agent.Harvest());
@@ -227,7 +227,7 @@ TEST_F(UploadTest, RefusedBatchIsSetAsideAndTheNextOnesGo) {
 }
 
 TEST_F(UploadTest, IgnoresAnswersOfAnotherServer) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   for (const auto& [status, body] : std::vector<std::pair<int, std::string>>{
@@ -251,7 +251,7 @@ TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
                                       certificates.ca.string() + "\"\n",
                                   0600));
   {
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     WriteRun("a", {3});
     ASSERT_TRUE(agent.Harvest());
     const auto report = agent.Upload(UploadWish::kEverythingNow);
@@ -267,7 +267,7 @@ TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
 
 TEST_F(UploadTest, WithoutThePinnedRootNothingLeavesAndNothingIsLost) {
   const std::string root = ReadFile(paths_.catalog_root_file, kMiB).value();
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   const auto expect_refusal = [&](ErrorCode code, const std::string& why) {
     const auto report = agent.Upload(UploadWish::kEverythingNow);
@@ -288,22 +288,22 @@ TEST_F(UploadTest, WithoutThePinnedRootNothingLeavesAndNothingIsLost) {
 TEST_F(UploadTest, SendsNothingWithoutConsent) {
   struct Row {
     const char* what;
-    Mode mode;
+    settings::Mode mode;
     int start_seconds;  // of the run, after consent
     bool forced;
     bool kept;
     bool sent;
   };
   constexpr Row kTable[] = {
-      {"on", Mode::kOn, 1, false, true, true},
-      {"on, run before consent", Mode::kOn, -1, false, false, false},
-      {"on, forced pick", Mode::kOn, 1, true, true, false},
-      {"on, forced pick before consent", Mode::kOn, -1, true, true, false},
-      {"local", Mode::kLocal, 1, false, true, false},
-      {"local, run before consent", Mode::kLocal, -1, false, false, false},
-      {"local, forced pick", Mode::kLocal, 1, true, true, false},
-      {"off", Mode::kOff, 1, false, false, false},
-      {"off, forced pick", Mode::kOff, 1, true, true, false},
+      {"on", settings::Mode::kOn, 1, false, true, true},
+      {"on, run before consent", settings::Mode::kOn, -1, false, false, false},
+      {"on, forced pick", settings::Mode::kOn, 1, true, true, false},
+      {"on, forced pick before consent", settings::Mode::kOn, -1, true, true, false},
+      {"local", settings::Mode::kLocal, 1, false, true, false},
+      {"local, run before consent", settings::Mode::kLocal, -1, false, false, false},
+      {"local, forced pick", settings::Mode::kLocal, 1, true, true, false},
+      {"off", settings::Mode::kOff, 1, false, false, false},
+      {"off, forced pick", settings::Mode::kOff, 1, true, true, false},
   };
   std::uint64_t calls_sent = 0;
   for (const Row& row : kTable) {
@@ -327,8 +327,8 @@ TEST_F(UploadTest, SendsNothingWithoutConsent) {
 }
 
 TEST_F(UploadTest, WithdrawingConsentDropsWhatWasNotSent) {
-  for (const Mode mode : {Mode::kLocal, Mode::kOff}) {
-    Agent agent = OpenAgent(Mode::kOn);
+  for (const settings::Mode mode : {settings::Mode::kLocal, settings::Mode::kOff}) {
+    Agent agent = OpenAgent(settings::Mode::kOn);
     WriteRun("a", {3});
     ASSERT_TRUE(agent.Harvest());
     server_->Script({.status = 503, .headers = {}, .body = {}});
@@ -341,7 +341,7 @@ TEST_F(UploadTest, WithdrawingConsentDropsWhatWasNotSent) {
     EXPECT_EQ(status->outbox.pending_rows, 0U);
     EXPECT_EQ(status->outbox.spooled_batches, 0U);
     EXPECT_EQ(status->measuring.run_files, 0U);
-    ASSERT_TRUE(agent.SetMode(Mode::kOn));
+    ASSERT_TRUE(agent.SetMode(settings::Mode::kOn));
     EXPECT_FALSE(agent.Preview()->has_value());
     ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
     EXPECT_EQ(server_->bodies().size(), 0U);
@@ -349,11 +349,11 @@ TEST_F(UploadTest, WithdrawingConsentDropsWhatWasNotSent) {
 }
 
 TEST_F(UploadTest, SameDecisionAgainKeepsItsDateAndWhatWaits) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   clock_.Advance(std::chrono::hours(1));
-  ASSERT_TRUE(agent.SetMode(Mode::kOn));
+  ASSERT_TRUE(agent.SetMode(settings::Mode::kOn));
   EXPECT_EQ(agent.GetStatus()->consent.since, kStart);
   EXPECT_EQ(agent.GetStatus()->outbox.pending_rows, 2U);
 }
@@ -361,7 +361,7 @@ TEST_F(UploadTest, SameDecisionAgainKeepsItsDateAndWhatWaits) {
 TEST_F(UploadTest, ModeOffWritesNothing) {
   const auto before = Listing();
   Agent agent = OpenAgent();
-  ASSERT_TRUE(agent.SetMode(Mode::kOff));
+  ASSERT_TRUE(agent.SetMode(settings::Mode::kOff));
   ASSERT_TRUE(agent.WritePolicy());
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.LocalRows());
@@ -377,7 +377,7 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
 
 // As PRIVACY.md states about the sums.
 TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   WriteRun("a", {1'234'567});
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
@@ -388,7 +388,7 @@ TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
 }
 
 TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks[0].module_path = "/home/canary-user/canary-project/libvictim.so.1";
   options.picks.push_back(WrittenPick{.soname = "libcanary-private.so.1",
@@ -417,7 +417,7 @@ TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {
 
 TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
   WriteConfig("[batch]\nmax_batch_bytes = 16384\n[spool]\nmax_spool_bytes = 196608\n");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   RunFileOptions options = Ended();
   options.picks.clear();
   std::mt19937_64 random(1);  // incompressible names
@@ -447,7 +447,7 @@ TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
 
 TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
   WriteConfig("[batch]\nmax_batch_bytes = 1024\n");
-  Agent first = OpenAgent(Mode::kOn);
+  Agent first = OpenAgent(settings::Mode::kOn);
   Agent second = OpenAgent();
   RunFileOptions options = Ended();
   options.picks.clear();
@@ -472,4 +472,4 @@ TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

@@ -7,7 +7,7 @@
 #include "common/wire/epoch.h"
 #include "tests/agent/volunteer/agent_fixture.h"
 
-namespace fieldcost::agent {
+namespace fieldcost::volunteer {
 namespace {
 
 using std::chrono::hours;
@@ -46,7 +46,7 @@ class UploadTimeTest : public AgentFixture {
 };
 
 TEST_F(UploadTimeTest, ADaysWorkIsOneRequest) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   ASSERT_NO_FATAL_FAILURE(Live(agent, 10 * kDay, 4));
   EXPECT_GE(server_->requests(), 9U);
   EXPECT_LE(server_->requests(), 11U);
@@ -55,7 +55,7 @@ TEST_F(UploadTimeTest, ADaysWorkIsOneRequest) {
 }
 
 TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   ASSERT_NO_FATAL_FAILURE(Live(agent, 3 * kDay, 12));
   const std::uint64_t before = server_->requests();
   for (int i = 0; i < 100; ++i) server_->Script({.status = 503, .headers = {}, .body = {}});
@@ -86,7 +86,7 @@ TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
 TEST_F(UploadTimeTest, FailuresAndTimesOutliveTheProcess) {
   std::optional<WallTime> next;
   {
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     Measure(agent);
     server_->Script({.status = 503, .headers = {{"Retry-After", "7200"}}, .body = {}});
     ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
@@ -103,7 +103,7 @@ TEST_F(UploadTimeTest, FailuresAndTimesOutliveTheProcess) {
 
 TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) {
   for (const hours jump : {kYears, -kYears}) {
-    Agent agent = OpenAgent(Mode::kOn);
+    Agent agent = OpenAgent(settings::Mode::kOn);
     ASSERT_NO_FATAL_FAILURE(Live(agent, 2 * kDay, 6));
     server_->Script({.status = 503, .headers = {}, .body = {}});
     ASSERT_NO_FATAL_FAILURE(Measure(agent));
@@ -132,22 +132,22 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
 TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
   const WallTime turn{std::chrono::weeks(13 * static_cast<int>(wire::EpochOf(kStart).value() + 1))};
   clock_.Advance(turn - hours(13) - clock_.Now());
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   const WallTime oldest = clock_.Now();
   // An agent whose old slot comes later and whose new slot has just passed.
   std::uint64_t seed = 1;
   const auto is_wanted = [&] {
-    UploadState upload{.seed = seed ^ (wire::EpochOf(oldest).value() << 32)};
+    upload::UploadState upload{.seed = seed ^ (wire::EpochOf(oldest).value() << 32)};
     upload.oldest_pending = oldest;
-    if (*NextUploadTime(upload, oldest) < turn + hours(1)) return false;
+    if (*upload::NextUploadTime(upload, oldest) < turn + hours(1)) return false;
     upload.seed = seed ^ (wire::EpochOf(turn).value() << 32);
-    const WallTime next = *NextUploadTime(upload, turn);
+    const WallTime next = *upload::NextUploadTime(upload, turn);
     return next < turn && next > turn - hours(1);
   };
   while (!is_wanted()) ++seed;
   {
-    auto database = StateDb::Open(paths_.state_dir / "agent.db");
+    auto database = spool::StateDb::Open(paths_.state_dir / "agent.db");
     ASSERT_TRUE(database->Set(kUploadSeedNumber, seed));
   }
   ASSERT_GT(**agent.NextUpload(), turn);
@@ -166,7 +166,7 @@ TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
 // ones, but not permanently.
 TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
   WriteConfig("[spool]\nmax_sent_bytes = 0\nmax_spool_age_days = 1\n");
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
@@ -177,7 +177,7 @@ TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
 }
 
 TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
-  Agent agent = OpenAgent(Mode::kOn);
+  Agent agent = OpenAgent(settings::Mode::kOn);
   Measure(agent);
   clock_.Advance(5 * kDay);
   EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
@@ -191,4 +191,4 @@ TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost::volunteer

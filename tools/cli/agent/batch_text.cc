@@ -51,41 +51,41 @@ std::string ContentText(const wire::BatchContent& content, const draw::Style& st
 std::string TimeOrDash(WallTime time) { return time == WallTime{} ? "-" : draw::FormatTime(time); }
 
 // When the batch was sent; empty for other states, in which it was not or no longer counts as sent.
-std::string SentText(const agent::LoggedBatch& batch) {
-  return batch.state == agent::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
+std::string SentText(const spool::LoggedBatch& batch) {
+  return batch.state == spool::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
 }
 
-std::string NoteText(const agent::LoggedBatch& batch) {
+std::string NoteText(const spool::LoggedBatch& batch) {
   std::string note;
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   if (batch.rejected_rows != 0) add(Rows(batch.rejected_rows) + " refused");
-  if (batch.state == agent::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
+  if (batch.state == spool::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
     add(draw::FormatTime(batch.sent));
   }
-  if (batch.state == agent::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
+  if (batch.state == spool::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
   if (!batch.reason.empty()) add(draw::Shorten(batch.reason, kMaxReasonWidth, {}));
   return note;
 }
 
 }  // namespace
 
-StateName NameOf(agent::SpoolState state) {
+StateName NameOf(spool::SpoolState state) {
   switch (state) {
-    case agent::SpoolState::kQueued:
+    case spool::SpoolState::kQueued:
       return {"queued", "queued"};
-    case agent::SpoolState::kSent:
+    case spool::SpoolState::kSent:
       return {"sent", "sent"};
-    case agent::SpoolState::kQuarantined:
+    case spool::SpoolState::kQuarantined:
       return {"quarantined", "refused"};
-    case agent::SpoolState::kWithdrawn:
+    case spool::SpoolState::kWithdrawn:
       return {"withdrawn", "taken back"};
-    case agent::SpoolState::kDropped:
+    case spool::SpoolState::kDropped:
       return {"dropped", "dropped"};
   }
   return {"unknown", "?"};
 }
 
-std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key,
+std::string PreviewText(const volunteer::BatchDetails& batch, const std::string& agent_public_key,
                         const draw::Style& style) {
   return fmt::format(
              "The next batch: {}, {} as sent.\n\n"
@@ -96,7 +96,7 @@ std::string PreviewText(const agent::BatchDetails& batch, const std::string& age
          ContentText(batch.content, style);
 }
 
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch,
+std::string LoggedBatchText(const spool::LoggedBatch& logged, const volunteer::BatchDetails& batch,
                             const draw::Style& style) {
   std::string text = fmt::format(
       "Batch {}: {}, {} as sent.\n\n"
@@ -110,7 +110,7 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
   return text + ContentText(batch.content, style);
 }
 
-std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style) {
+std::string LogText(const std::vector<spool::LoggedBatch>& log, const draw::Style& style) {
   const std::vector<draw::TextColumn> columns = {{"ID", true},
                                                  {"MADE", false, 3},
                                                  {"SENT"},
@@ -120,7 +120,7 @@ std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Styl
                                                  {"SHA256", false, 2},
                                                  {"NOTE", false, 0, kLeastNoteWidth}};
   std::vector<draw::TextLine> lines;
-  for (const agent::LoggedBatch& batch : log) {
+  for (const spool::LoggedBatch& batch : log) {
     lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
                      std::string(NameOf(batch.state).phrase), FormatCount(batch.rows),
                      FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
@@ -129,16 +129,16 @@ std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Styl
   return draw::TextTable(columns, lines, style);
 }
 
-ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
-                          const agent::AgentStatus& status) {
+ForgetPlan MakeForgetPlan(const std::vector<spool::LoggedBatch>& log,
+                          const volunteer::AgentStatus& status) {
   ForgetPlan plan{.pending_rows = status.outbox.pending_rows};
-  for (const agent::LoggedBatch& batch : log) {
+  for (const spool::LoggedBatch& batch : log) {
     if (batch.can_withdraw) {
       ++plan.sent;
       plan.sent_rows += batch.rows;
-    } else if (batch.state == agent::SpoolState::kQueued) {
+    } else if (batch.state == spool::SpoolState::kQueued) {
       ++plan.unsent;
-    } else if (batch.state == agent::SpoolState::kSent) {
+    } else if (batch.state == spool::SpoolState::kSent) {
       ++plan.too_old;
     }
   }
@@ -165,7 +165,7 @@ std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
          "What was measured stays on this machine; the mode does not change.\n";
 }
 
-std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan) {
+std::string ForgetText(const upload::ForgetReport& report, const ForgetPlan& plan) {
   std::string text;
   const auto line = [&text](std::uint64_t count, const std::string& what) {
     if (count != 0) text += Batches(count) + what + "\n";

@@ -17,17 +17,17 @@ struct StateName {
   std::string_view word;    // "quarantined"
   std::string_view phrase;  // "refused"
 };
-StateName NameOf(agent::SpoolState state);
+StateName NameOf(spool::SpoolState state);
 
 // The next batch with all its texts and numbers, except individual buckets.
-std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key,
+std::string PreviewText(const volunteer::BatchDetails& batch, const std::string& agent_public_key,
                         const draw::Style& style);
 // The same for a batch of the log.
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch,
+std::string LoggedBatchText(const spool::LoggedBatch& logged, const volunteer::BatchDetails& batch,
                             const draw::Style& style);
 
 // A table with one line per batch.
-std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style);
+std::string LogText(const std::vector<spool::LoggedBatch>& log, const draw::Style& style);
 
 // What `forget` is about to do.
 struct ForgetPlan {
@@ -39,10 +39,10 @@ struct ForgetPlan {
 
   bool Empty() const { return sent == 0 && unsent == 0 && pending_rows == 0; }
 };
-ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
-                          const agent::AgentStatus& status);
+ForgetPlan MakeForgetPlan(const std::vector<spool::LoggedBatch>& log,
+                          const volunteer::AgentStatus& status);
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
 // What `forget` has done.
-std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan);
+std::string ForgetText(const upload::ForgetReport& report, const ForgetPlan& plan);
 
 }  // namespace fieldcost::cli

@@ -20,14 +20,14 @@ std::string LabelledLine(std::string_view label, const std::string& value) {
   return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
 }
 
-std::string ModeValue(const agent::Consent& consent) {
+std::string ModeValue(const settings::Consent& consent) {
   if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
   return fmt::format("{} since {}", Name(consent.mode), draw::FormatTime(consent.since));
 }
 
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
-void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
+void AddUpload(const volunteer::AgentStatus& status, const AddLine& line) {
   if (!status.upload.waiting_for.empty()) line("waiting for", status.upload.waiting_for);
   if (status.upload.next_upload) line("next upload", draw::FormatTime(*status.upload.next_upload));
   if (status.upload.failed_uploads != 0) {
@@ -37,7 +37,7 @@ void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
   }
 }
 
-void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
+void AddFieldPolicy(const volunteer::AgentStatus& status, const AddLine& line) {
   if (status.field_policy.version != 0) {
     line("service's policy",
          fmt::format("version {}{}", status.field_policy.version,
@@ -50,12 +50,12 @@ void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
 
 // The runs that were not selected at random, and why some of them were not.
 template <typename Line>
-void AddNotSelected(const agent::MeasuringStatus& measuring, const agent::AgentConfig& config,
-                    const Line& line) {
+void AddNotSelected(const volunteer::MeasuringStatus& measuring,
+                    const settings::AgentConfig& config, const Line& line) {
   std::string label = "not selected";
   std::string total = FormatCount(measuring.runs.not_drawn + measuring.runs.asked) + ": ";
-  for (const agent::SkipCount& skip : measuring.skips) {
-    if (!agent::WouldHaveBeenSelected(skip.skip)) continue;
+  for (const runs::SkipCount& skip : measuring.skips) {
+    if (!runs::WouldHaveBeenSelected(skip.skip)) continue;
     std::string reason = skip.reason;
     if (skip.skip == shm::Skip::kSystemLoaded && config.max_load_per_core_percent != 0) {
       reason = fmt::format("load was above {} %", config.max_load_per_core_percent);
@@ -72,12 +72,12 @@ void AddNotSelected(const agent::MeasuringStatus& measuring, const agent::AgentC
 }  // namespace
 
 std::string PauseEndText(WallTime paused_until) {
-  if (paused_until == agent::kUntilResumed) return "until it is resumed";
+  if (paused_until == settings::kUntilResumed) return "until it is resumed";
   return "until " + draw::FormatTime(paused_until);
 }
 
-std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
-                       const agent::AgentConfig& config, const StatusTextOptions& options) {
+std::string StatusText(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
+                       const settings::AgentConfig& config, const StatusTextOptions& options) {
   std::string text;
   const auto line = [&](std::string_view label, const std::string& value) {
     text += LabelledLine(label, value);
@@ -126,15 +126,15 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
     line("stopped",
          Counted(status.measuring.dropped_picks, "function") + " too expensive to measure");
   }
-  const agent::RunCounts& runs = status.measuring.runs;
+  const volunteer::RunCounts& runs = status.measuring.runs;
   line("runs",
        fmt::format("{} in all: {} for the field (selected at random), {} for you only (on request)",
                    FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.drawn),
                    FormatCount(runs.asked)));
   AddNotSelected(status.measuring, config, line);
   std::string label = "runs not measured";
-  for (const agent::SkipCount& skip : status.measuring.skips) {
-    if (agent::WouldHaveBeenSelected(skip.skip)) continue;
+  for (const runs::SkipCount& skip : status.measuring.skips) {
+    if (runs::WouldHaveBeenSelected(skip.skip)) continue;
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
   // The service's policy, and where the settings are.
@@ -145,9 +145,9 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   return text;
 }
 
-std::string NamesText(const std::vector<agent::ProcessReach>& processes) {
+std::string NamesText(const std::vector<reach::ProcessReach>& processes) {
   std::map<std::string, std::size_t> counts;
-  for (const agent::ProcessReach& process : processes) ++counts[process.untrusted_name];
+  for (const reach::ProcessReach& process : processes) ++counts[process.untrusted_name];
   std::vector<std::pair<std::string, std::size_t>> names(counts.begin(), counts.end());
   std::stable_sort(names.begin(), names.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -160,11 +160,11 @@ std::string NamesText(const std::vector<agent::ProcessReach>& processes) {
   return text;
 }
 
-std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
+std::string ProgramsText(const std::vector<reach::ProcessReach>& processes,
                          const StatusTextOptions& options) {
   std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
-  for (const agent::Reach reach : agent::kAllReaches) {
-    std::vector<agent::ProcessReach> some;
+  for (const reach::Reach reach : reach::kAllReaches) {
+    std::vector<reach::ProcessReach> some;
     std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
                  [reach](const auto& process) { return process.why.reach == reach; });
     if (some.empty()) continue;
@@ -174,7 +174,7 @@ std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
   return text;
 }
 
-std::string ReasonText(const agent::Explanation& why) {
+std::string ReasonText(const reach::Explanation& why) {
   std::string text(Phrase(why.reach));
   if (!why.untrusted_detail.empty()) {
     text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));

@@ -19,17 +19,17 @@ struct StatusTextOptions {
 // "until 2026-11-21 03:10 UTC", or "until it is resumed".
 std::string PauseEndText(WallTime paused_until);
 
-std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
-                       const agent::AgentConfig& config, const StatusTextOptions& options);
+std::string StatusText(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
+                       const settings::AgentConfig& config, const StatusTextOptions& options);
 
 // How many of these processes are measured, can be measured, or cannot be and why.
-std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
+std::string ProgramsText(const std::vector<reach::ProcessReach>& processes,
                          const StatusTextOptions& options);
 
 // "bash (3), vim": names with the number of their processes, the most frequent first.
-std::string NamesText(const std::vector<agent::ProcessReach>& processes);
+std::string NamesText(const std::vector<reach::ProcessReach>& processes);
 
 // "linked statically, so nothing can be loaded into it (detail)".
-std::string ReasonText(const agent::Explanation& why);
+std::string ReasonText(const reach::Explanation& why);
 
 }  // namespace fieldcost::cli

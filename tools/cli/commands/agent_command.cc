@@ -18,13 +18,13 @@
 namespace fieldcost::cli {
 namespace {
 
-Result<agent::Agent> OpenAgent() {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  return agent::Agent::Open(paths, SystemClock());
+Result<volunteer::Agent> OpenAgent() {
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  return volunteer::Agent::Open(paths, SystemClock());
 }
 
 // The session's files; changes nothing.
-Result<SessionReport> SessionOf(const agent::AgentPaths& paths) {
+Result<SessionReport> SessionOf(const settings::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
   return session.Look();
 }
@@ -32,26 +32,26 @@ Result<SessionReport> SessionOf(const agent::AgentPaths& paths) {
 // Stores the decision first, so that neither a damaged database nor an invalid configuration can
 // prevent it.
 Status SwitchOff() {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_TRY(agent::WithdrawConsent(paths.consent_file(), SystemClock().Now()));
-  auto agent = agent::Agent::Open(paths, SystemClock());
-  const Status cleaned = agent ? agent->SetMode(agent::Mode::kOff) : Status(agent.error());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_TRY(settings::WithdrawConsent(paths.consent_file(), SystemClock().Now()));
+  auto agent = volunteer::Agent::Open(paths, SystemClock());
+  const Status cleaned = agent ? agent->SetMode(settings::Mode::kOff) : Status(agent.error());
   if (cleaned) return {};
   ::unlink(paths.policy_file().c_str());  // without it no program measures
-  const Status quiet = agent ? Status() : agent::UploadLock::WaitForOthers(paths);
+  const Status quiet = agent ? Status() : upload::UploadLock::WaitForOthers(paths);
   return Fail(cleaned.error().code, "fieldcost is off, but cleanup is incomplete: {}{}",
               cleaned.error().message, quiet ? "" : "; " + quiet.error().message);
 }
 
-std::string ModeText(agent::Mode mode, const agent::AgentConfig& config) {
+std::string ModeText(settings::Mode mode, const settings::AgentConfig& config) {
   switch (mode) {
-    case agent::Mode::kOff:
+    case settings::Mode::kOff:
       return "off: nothing is measured or sent; unsent data is deleted\n"
              "  take back what was sent:  fieldcost agent forget\n";
-    case agent::Mode::kLocal:
+    case settings::Mode::kLocal:
       return "local: programs under `fieldcost run` are measured; nothing leaves this machine\n"
              "  view:  fieldcost top --local\n  stop:  fieldcost agent off\n";
-    case agent::Mode::kOn:
+    case settings::Mode::kOn:
       break;
   }
   const std::string server = config.url.empty()
@@ -63,14 +63,14 @@ std::string ModeText(agent::Mode mode, const agent::AgentConfig& config) {
       server);
 }
 
-Result<int> SetMode(agent::Mode mode, const Output& output) {
-  if (mode == agent::Mode::kOff) FIELDCOST_TRY(SwitchOff());
-  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
-  if (mode != agent::Mode::kOff) FIELDCOST_TRY(agent.SetMode(mode));
+Result<int> SetMode(settings::Mode mode, const Output& output) {
+  if (mode == settings::Mode::kOff) FIELDCOST_TRY(SwitchOff());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
+  if (mode != settings::Mode::kOff) FIELDCOST_TRY(agent.SetMode(mode));
   std::string text = ModeText(mode, agent.config());
   const auto session = SessionOf(agent.paths());
   if (session && session->active) {
-    text += mode == agent::Mode::kOff
+    text += mode == settings::Mode::kOff
                 ? "  session programs still load the inactive library; to remove it:\n"
                   "  fieldcost agent session off\n"
                 : "  all programs in your sessions are measured, too (fieldcost agent session "
@@ -82,10 +82,10 @@ Result<int> SetMode(agent::Mode mode, const Output& output) {
 
 // `names`: also lists the programs' names.
 Result<int> ShowStatus(bool names, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::Agent agent, OpenAgent());
-  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
-  FIELDCOST_ASSIGN(const std::vector<agent::ProcessReach> programs,
-                   agent::Survey({.run_dir = agent.paths().run_dir(), .uid = ::getuid()}));
+  FIELDCOST_ASSIGN(const volunteer::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const volunteer::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<reach::ProcessReach> programs,
+                   reach::Survey({.run_dir = agent.paths().run_dir(), .uid = ::getuid()}));
   const auto session = SessionOf(agent.paths());
   const bool is_active = session && session->active;
   if (output.json) {
@@ -104,10 +104,10 @@ Result<int> ShowStatus(bool names, const Output& output) {
 
 // `raw`: prints the exact bytes.
 Result<int> ShowPreview(bool raw, const Output& output) {
-  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
-  FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
-  if (status.consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
-  FIELDCOST_ASSIGN(const std::optional<agent::BatchDetails> batch, agent.Preview());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(volunteer::AgentStatus status, agent.GetStatus());
+  if (status.consent.mode != settings::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::optional<volunteer::BatchDetails> batch, agent.Preview());
   if (raw) {
     if (!batch) return Fail(ErrorCode::kNotFound, "nothing to send");
     FIELDCOST_TRY(WriteStdout(batch->raw));
@@ -121,7 +121,7 @@ Result<int> ShowPreview(bool raw, const Output& output) {
   return 0;
 }
 
-command::Command ModeCommand(std::string_view name, agent::Mode mode, std::string_view summary,
+command::Command ModeCommand(std::string_view name, settings::Mode mode, std::string_view summary,
                              std::string_view help) {
   return {.name = name,
           .summary = summary,
@@ -135,21 +135,21 @@ command::Command ModeCommand(std::string_view name, agent::Mode mode, std::strin
 
 command::Command OnCommand() {
   return ModeCommand(
-      "on", agent::Mode::kOn, "Measure, and send sums to the configured server",
+      "on", settings::Mode::kOn, "Measure, and send sums to the configured server",
       R"(What is sent: names and versions of public libraries and functions, sums of their costs,
 the week, and the machine's coarse class. Example:
   fieldcost agent on && fieldcost agent preview)");
 }
 
 command::Command LocalCommand() {
-  return ModeCommand("local", agent::Mode::kLocal, "Measure, but send nothing",
+  return ModeCommand("local", settings::Mode::kLocal, "Measure, but send nothing",
                      R"(Example:
   fieldcost agent local && fieldcost run -- make && fieldcost top --local)");
 }
 
 command::Command OffCommand() {
   return ModeCommand(
-      "off", agent::Mode::kOff, "Measure nothing; delete unsent data",
+      "off", settings::Mode::kOff, "Measure nothing; delete unsent data",
       R"(The files of `fieldcost agent session on` are kept; the library is inactive while off. The service
 keeps what was sent; to withdraw it: fieldcost agent forget.
 Example:
@@ -157,12 +157,12 @@ Example:
 }
 
 Result<int> Pause(const std::string& duration, const Output& output) {
-  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
-  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(agent.paths()));
-  if (consent.mode == agent::Mode::kOff) {
+  FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const settings::Consent consent, settings::EffectiveConsent(agent.paths()));
+  if (consent.mode == settings::Mode::kOff) {
     return Fail(ErrorCode::kInvalidArgument, "there is nothing to pause: fieldcost is off");
   }
-  WallTime until = agent::kUntilResumed;
+  WallTime until = settings::kUntilResumed;
   if (const auto parsed = ParseDuration(duration)) until = SystemClock().Now() + *parsed;
   FIELDCOST_TRY(agent.Pause(until));
   FIELDCOST_TRY(WriteStdout(
@@ -175,9 +175,9 @@ Result<int> Pause(const std::string& duration, const Output& output) {
 }
 
 Result<int> Resume(const Output& output) {
-  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(const bool was_paused, agent.Resume());
-  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(agent.paths()));
+  FIELDCOST_ASSIGN(const settings::Consent consent, settings::EffectiveConsent(agent.paths()));
   const std::string text = fmt::format("{}; the mode is {}\n",
                                        was_paused ? "resumed" : "not paused", Name(consent.mode));
   FIELDCOST_TRY(WriteStdout(output.json ? PauseJson(std::nullopt) : FitStdout(text)));

@@ -58,11 +58,12 @@ struct Measured {
   OwnContribution own;
 };
 
-Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
+Result<std::vector<StatRow>> ReadLocalRows(volunteer::Agent& agent) {
   FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(std::vector<StatRow> rows, agent.LocalRows());
   // Omits sums over functions that have no names.
-  std::erase_if(rows, [](const StatRow& row) { return row.key.api.soname == agent::kPrivateName; });
+  std::erase_if(rows,
+                [](const StatRow& row) { return row.key.api.soname == settings::kPrivateName; });
   return rows;
 }
 
@@ -77,7 +78,7 @@ Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
   return wire::ProfileRows(table.rows);
 }
 
-Result<Measured> ReadMeasured(const Request& command, const agent::AgentPaths& paths,
+Result<Measured> ReadMeasured(const Request& command, const settings::AgentPaths& paths,
                               WallTime published) {
   Measured measured;
   if (!command.profile.empty()) {
@@ -92,18 +93,18 @@ Result<Measured> ReadMeasured(const Request& command, const agent::AgentPaths& p
     if (!measured.rows.empty()) measured.hardware = measured.rows.front().key.hardware;
     return measured;
   }
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   FIELDCOST_ASSIGN(measured.own, ReadOwnContribution(agent, command.metric, published));
   measured.rows = wire::ProfileRows(rows);
-  measured.hardware = agent::ThisHardware();
+  measured.hardware = settings::ThisHardware();
   measured.name = "this machine's own measurements";
   measured.is_local = true;
   return measured;
 }
 
-Result<int> Save(const Request& command, const agent::AgentPaths& paths, const Output& output) {
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+Result<int> Save(const Request& command, const settings::AgentPaths& paths, const Output& output) {
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   if (rows.empty()) {
     return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
@@ -188,7 +189,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
 }
 
 // Keeps the result for editors. A failure to do so does not fail the check.
-void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
+void KeepResult(const settings::AgentPaths& paths, const std::string& document) {
   const Status made = MakeDirectories(paths.state_dir, 0700);
   const Status kept =
       made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateMode) : made;
@@ -213,7 +214,7 @@ Result<int> Explain(const Request& command, const CheckReport& report, const Che
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   if (!command.save.empty()) return Save(command, paths, output);
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Freshness& freshness = *source.freshness();

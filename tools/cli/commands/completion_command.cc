@@ -37,7 +37,7 @@ using Names = std::vector<std::string>;
 
 // Opens the local catalogue, if there is one. Never uses the network.
 std::optional<catalog::Catalog> OpenCatalogue() {
-  const auto paths = agent::AgentPaths::FromEnvironment();
+  const auto paths = settings::AgentPaths::FromEnvironment();
   if (!paths) return std::nullopt;
   auto catalog = catalog::Catalog::Open(paths->catalog_file);
   if (!catalog) return std::nullopt;

@@ -122,7 +122,7 @@ Result<int> Run(const Request& command, const Output& output) {
 }
 
 Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
-                                           const agent::TimeSpan& span) {
+                                           const volunteer::TimeSpan& span) {
   FIELDCOST_ASSIGN(const Source source, Source::OpenLocal(span));
   std::vector<stats::StatRow> rows = source.local_rows();
   std::erase_if(rows, [&](const stats::StatRow& row) {
@@ -141,8 +141,8 @@ int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
 
 Result<int> RunLocal(LocalRequest command, const Output& output) {
   const WallTime now = SystemClock().Now();
-  agent::TimeSpan before;
-  agent::TimeSpan after;
+  volunteer::TimeSpan before;
+  volunteer::TimeSpan after;
   if (!command.since.empty()) {
     FIELDCOST_ASSIGN(before.from, ParsePastTime(command.since, now));
   }

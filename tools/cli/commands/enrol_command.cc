@@ -35,8 +35,8 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string token, command.token_file == "-"
                                                 ? ReadStdin()
                                                 : ReadFile(command.token_file, kMaxTokenFileBytes));
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.SetEnrolmentToken(token));
   FIELDCOST_TRY(WriteStdout(
       output.json ? "{\"token_kept\":true}\n"

@@ -33,7 +33,7 @@ using Functions = std::map<std::string, FunctionSeen>;
 
 struct Explained {
   std::string subject;  // escaped
-  agent::Explanation why;
+  reach::Explanation why;
   std::optional<pid_t> pid;
   // Measured functions of the process with metrics that cannot be counted.
   std::vector<analysis::CostSummary> not_measured;
@@ -43,14 +43,14 @@ struct Explained {
 // ended.
 Result<std::vector<analysis::CostSummary>> NotMeasuredIn(const std::filesystem::path& run_file) {
   std::vector<analysis::CostSummary> functions;
-  const auto bytes = agent::RunFileBytes::Open(run_file);
+  const auto bytes = runs::RunFileBytes::Open(run_file);
   if (!bytes && bytes.error().code == ErrorCode::kNotFound) return functions;
   if (!bytes) return bytes.error();
-  FIELDCOST_ASSIGN(const agent::RunInfo info, agent::ReadRunInfo(*bytes));
+  FIELDCOST_ASSIGN(const runs::RunInfo info, runs::ReadRunInfo(*bytes));
   if (!info.ready) return functions;
-  FIELDCOST_ASSIGN(const agent::RunContent content, agent::ReadRunContent(*bytes, info, false));
+  FIELDCOST_ASSIGN(const runs::RunContent content, runs::ReadRunContent(*bytes, info, false));
   std::map<stats::ApiKey, std::uint32_t> reasons;
-  for (const agent::RunPick& pick : content.picks) {
+  for (const runs::RunPick& pick : content.picks) {
     if (pick.not_measured != 0) reasons[pick.api] |= pick.not_measured;
   }
   for (const auto& [api, bits] : reasons) functions.push_back({.api = api, .not_measured = bits});
@@ -77,7 +77,7 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& untrusted_symbo
   return names;
 }
 
-std::string WithoutPltText(const std::string& program, const agent::CallsWithoutPlt& calls) {
+std::string WithoutPltText(const std::string& program, const reach::CallsWithoutPlt& calls) {
   constexpr std::size_t kMostNamed = 5;
   std::string text;
   if (!calls.measured_if_named.empty()) {
@@ -88,16 +88,16 @@ std::string WithoutPltText(const std::string& program, const agent::CallsWithout
   }
   if (!calls.address_taken.empty()) {
     text += fmt::format("{}: {}\n", ListText(NamesOf(calls.address_taken), kMostNamed),
-                        EscapeControl(agent::AddressTakenPhrase(program)));
+                        EscapeControl(reach::AddressTakenPhrase(program)));
   }
   return text;
 }
 
-Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& paths) {
+Result<Explained> Explain(const std::string& subject, const settings::AgentPaths& paths) {
   const auto number = ParseUint64(subject);
   if (number && *number > 0 && *number <= INT32_MAX) {
-    FIELDCOST_ASSIGN(const agent::ProcessReach process,
-                     agent::ExplainProcess({.run_dir = paths.run_dir(), .uid = ::getuid()},
+    FIELDCOST_ASSIGN(const reach::ProcessReach process,
+                     reach::ExplainProcess({.run_dir = paths.run_dir(), .uid = ::getuid()},
                                            static_cast<pid_t>(*number)));
     Explained explained{
         fmt::format("process {} ({})", process.pid, EscapeControl(process.untrusted_name)),
@@ -109,8 +109,8 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
     }
     return explained;
   }
-  const std::filesystem::path path = agent::FindProgram(subject);
-  FIELDCOST_ASSIGN(agent::Explanation why, agent::ExplainProgram(path));
+  const std::filesystem::path path = reach::FindProgram(subject);
+  FIELDCOST_ASSIGN(reach::Explanation why, reach::ExplainProgram(path));
   std::string name = EscapeControl(path.string());
   if (why.program != path) {
     name += fmt::format(", run by {}", EscapeControl(why.program.string()));
@@ -162,27 +162,27 @@ Status PutFunctions(const std::string& name, const Functions& functions, const O
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  if (!ParseUint64(command.subject) && agent::FindProgram(command.subject).empty()) {
+  if (!ParseUint64(command.subject) && reach::FindProgram(command.subject).empty()) {
     FIELDCOST_ASSIGN(const Functions functions, FindFunctions(command.subject));
     FIELDCOST_TRY(PutFunctions(command.subject, functions, output));
     return 0;
   }
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
-  const agent::Reach reach = explained.why.reach;
-  const bool can = reach == agent::Reach::kAble || reach == agent::Reach::kMeasuring;
+  const reach::Reach reach = explained.why.reach;
+  const bool can = reach == reach::Reach::kAble || reach == reach::Reach::kMeasuring;
   const auto calls =
-      can ? agent::WithoutPlt(agent::ImportsOfProgram(explained.why.program.string()))
-          : agent::CallsWithoutPlt();
+      can ? reach::WithoutPlt(reach::ImportsOfProgram(explained.why.program.string()))
+          : reach::CallsWithoutPlt();
   if (output.json) {
     FIELDCOST_TRY(
         WriteStdout(ExplanationJson(explained.why, explained.pid, explained.not_measured, calls)));
   } else {
     std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
-    const auto consent = agent::EffectiveConsent(paths);
-    if (can && consent && consent->mode == agent::Mode::kOff) {
+    const auto consent = settings::EffectiveConsent(paths);
+    if (can && consent && consent->mode == settings::Mode::kOff) {
       text += "but fieldcost is off: fieldcost agent local|on\n";
-    } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
+    } else if (const auto memory = settings::FindMemoryDir(paths); can && !memory) {
       text += "but " + memory.error().message + "\n";
     }
     text += WithoutPltText(explained.why.program.string(), calls);

@@ -23,7 +23,7 @@ Status CheckSomebodyIsThere() {
 }
 
 // Whether the user agrees; an error if there is no terminal to ask.
-Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
+Result<bool> Agreed(const ForgetPlan& plan, const volunteer::Agent& agent) {
   FIELDCOST_TRY(CheckSomebodyIsThere());
   return AskYes(
       draw::WrapLines(ForgetPlanText(plan, EscapeControl(agent.config().url)), StderrStyle()) +
@@ -32,8 +32,8 @@ Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
 
 // Erases only the sums on this machine.
 Result<int> ForgetLocal(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   if (!command.yes && !rows.empty()) {
@@ -58,13 +58,13 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   // Harvests so that the plan includes everything measured until now. Forgetting works without it.
   const auto harvest = agent.Harvest();
   if (!harvest) Remark(harvest.error().message);
-  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
-  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const volunteer::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<spool::LoggedBatch> log, agent.Log());
   const ForgetPlan plan = MakeForgetPlan(log, status);
   if (!command.yes && !plan.Empty()) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(plan, agent));
@@ -75,8 +75,8 @@ Result<int> Run(const Request& command, const Output& output) {
   }
   Progress progress("batch");
   std::uint64_t done = 0;
-  FIELDCOST_ASSIGN(const agent::ForgetReport report,
-                   agent.Forget([&](const agent::ForgetReport& so_far) {
+  FIELDCOST_ASSIGN(const upload::ForgetReport report,
+                   agent.Forget([&](const upload::ForgetReport& so_far) {
                      if (!so_far.stopped_by) progress(++done, plan.sent);
                    }));
   const bool complete = report.batches_refused == 0 && report.batches_too_old == 0;

@@ -7,7 +7,7 @@ namespace fieldcost::cli {
 void EraseLeftStacks(const command::Command& next) {
   constexpr std::string_view kFlush = "flush";  // the subcommand of `probe`
   if (next.name == kFlush) return;
-  const auto paths = agent::AgentPaths::FromEnvironment();
+  const auto paths = settings::AgentPaths::FromEnvironment();
   if (paths) probe::WipeAbandonedRings(*paths);
 }
 

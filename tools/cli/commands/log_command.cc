@@ -16,9 +16,9 @@ struct Request {
   bool raw = false;                 // its exact bytes; only with an id
 };
 
-Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBatch>& log,
+Result<int> RunOne(const volunteer::Agent& agent, const std::vector<spool::LoggedBatch>& log,
                    const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::BatchDetails batch, agent.ReadBatch(*command.id));
+  FIELDCOST_ASSIGN(const volunteer::BatchDetails batch, agent.ReadBatch(*command.id));
   if (command.raw) {
     FIELDCOST_TRY(WriteStdout(batch.raw));
     return 0;
@@ -32,9 +32,9 @@ Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBat
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const std::vector<spool::LoggedBatch> log, agent.Log());
   if (command.id) return RunOne(agent, log, command, output);
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(LogJson(log)));

@@ -60,12 +60,12 @@ std::string Environment() {
 
 // An error if nothing in the program can be measured. OK if something can, or if that is unknown.
 Status CheckProgram(const std::string& program) {
-  const fs::path path = agent::FindProgram(program);
+  const fs::path path = reach::FindProgram(program);
   if (path.empty()) {
     return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(program));
   }
-  const auto why = agent::ExplainProgram(path);
-  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kUnreadable) {
+  const auto why = reach::ExplainProgram(path);
+  if (!why || why->reach == reach::Reach::kAble || why->reach == reach::Reach::kUnreadable) {
     return {};
   }
   return Fail(ErrorCode::kUnsupported, "{} cannot be measured: {}", EscapeControl(program),
@@ -179,7 +179,7 @@ struct Measured {
 };
 
 // Measures one scenario, reports it, and builds its table.
-Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::AgentConfig& config,
+Result<Measured> MeasureOne(const lab::MeasureOptions& options, const settings::AgentConfig& config,
                             const std::string& name) {
   const auto started = SystemClock().Now().time_since_epoch();
   Measured measured;
@@ -211,7 +211,7 @@ void TellByValue(std::uint64_t value, wire::LabTable& table) {
 }
 
 Result<Measured> MeasureAll(const MeasureRequest& request, lab::MeasureOptions options,
-                            const agent::AgentConfig& config) {
+                            const settings::AgentConfig& config) {
   const std::string name =
       request.name.empty()
           ? fmt::format("{}", fmt::join(request.options.runner.scenario.command, " "))
@@ -305,14 +305,15 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
                                                    .runs = RunsOf(request),
                                                    .terminal = RunInput::Terminal::kEmpty}));
   if (!input.note().empty()) Remark(input.note());
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
-  FIELDCOST_ASSIGN(const auto directory, agent::ScratchDirectory::Make(paths, "lab"));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentConfig config,
+                   settings::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(const auto directory, settings::ScratchDirectory::Make(paths, "lab"));
   lab::MeasureOptions options = request.options;
   options.runner.scenario.input = std::make_shared<RunInput>(std::move(input));
   FIELDCOST_ASSIGN(options.runner.library, FindLabLibrary());
   options.runner.directory = directory.path();
-  options.tsc_to_ns_multiplier = agent::CalibrateTsc();
+  options.tsc_to_ns_multiplier = runs::CalibrateTsc();
   if (options.tsc_to_ns_multiplier == 0) {
     return Fail(ErrorCode::kUnsupported,
                 "this machine's time stamp counter is not usable as a clock");

@@ -17,10 +17,10 @@ namespace fieldcost::cli {
 namespace {
 
 Result<int> SwitchOn(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_TRY(probe::CheckProbesPermitted(paths));
   FIELDCOST_ASSIGN(const probe::Login login, probe::LoadLogin(paths));
-  FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOn, SystemClock().Now()));
+  FIELDCOST_TRY(probe::SaveProbeConsent(paths, settings::Mode::kOn, SystemClock().Now()));
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json
           ? "{\"mode\":\"on\"}\n"
@@ -66,11 +66,11 @@ Error NotDeleted(const Error& error) {
 }
 
 Result<int> SwitchOff(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths));
   const Result<Totals> before = spool ? spool->Count() : Result<Totals>(spool.error());
   // Stores the decision first: a damaged database must not prevent it.
-  FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOff, SystemClock().Now()));
+  FIELDCOST_TRY(probe::SaveProbeConsent(paths, settings::Mode::kOff, SystemClock().Now()));
   // Stops a batch that is being sent, or waits briefly for its response.
   const Status quiet = probe::SendLock::WaitForOthers(paths);
   Withdrawn batches;
@@ -100,19 +100,19 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
 struct Facts {
   bool permitted = false;
   std::string why_not;
-  agent::Mode mode = agent::Mode::kOff;
+  settings::Mode mode = settings::Mode::kOff;
   std::optional<probe::Login> login;
   probe::Spool::Totals totals;
   probe::EventStore::Size size;
   WallTime next_try{};
 };
 
-Result<Facts> Look(const agent::AgentPaths& paths) {
+Result<Facts> Look(const settings::AgentPaths& paths) {
   Facts facts;
   const Status permitted = probe::CheckProbesPermitted(paths);
   facts.permitted = permitted.has_value();
   if (!permitted) facts.why_not = permitted.error().message;
-  FIELDCOST_ASSIGN(const agent::Consent consent, probe::ProbeConsent(paths));
+  FIELDCOST_ASSIGN(const settings::Consent consent, probe::ProbeConsent(paths));
   facts.mode = consent.mode;
   auto login = probe::LoadLogin(paths);
   if (login) {
@@ -133,7 +133,7 @@ Result<Facts> Look(const agent::AgentPaths& paths) {
 
 std::string Json(const Facts& facts) {
   JsonWriter json;
-  json.Object().Key("permitted").Bool(facts.permitted).Key("mode").Text(agent::Name(facts.mode));
+  json.Object().Key("permitted").Bool(facts.permitted).Key("mode").Text(settings::Name(facts.mode));
   json.Key("url").Text(facts.login ? facts.login->url : "");
   json.Key("user").Text(facts.login ? facts.login->user : "");
   json.Key("events").Number(facts.size.events).Key("points").Number(facts.size.hits);
@@ -148,7 +148,7 @@ std::string Json(const Facts& facts) {
 }
 
 std::string Text(const Facts& facts) {
-  std::string text = fmt::format("{:<12}{}\n", "mode", agent::Name(facts.mode));
+  std::string text = fmt::format("{:<12}{}\n", "mode", settings::Name(facts.mode));
   if (!facts.permitted) text += fmt::format("{:<12}{}\n", "", facts.why_not);
   text += fmt::format("{:<12}{}\n", "server",
                       facts.login ? fmt::format("{}, as {}", EscapeControl(facts.login->url),
@@ -169,7 +169,7 @@ std::string Text(const Facts& facts) {
 }
 
 Result<int> ShowStatus(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Facts facts, Look(paths));
   FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json ? Json(facts) : FitStdout(Text(facts))));
   return 0;

@@ -31,8 +31,8 @@ std::string Or(const command::Arguments& arguments, std::string_view option,
 }
 
 // Binds this machine to a server. Events queued for one server are not sent to another.
-Result<std::uint64_t> Bind(const agent::AgentPaths& paths, const std::optional<std::string>& before,
-                           const probe::Login& login) {
+Result<std::uint64_t> Bind(const settings::AgentPaths& paths,
+                           const std::optional<std::string>& before, const probe::Login& login) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   FIELDCOST_ASSIGN(probe::Spool spool, probe::Spool::Open(probe::SpoolFile(paths)));
   std::uint64_t dropped = 0;
@@ -45,7 +45,7 @@ Result<std::uint64_t> Bind(const agent::AgentPaths& paths, const std::optional<s
 }
 
 Result<int> LogIn(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_TRY(probe::CheckProbesPermitted(paths));
   const std::string user = Or(arguments, "--user", std::string(Variable("USER")));
   if (user.empty())
@@ -63,8 +63,8 @@ Result<int> LogIn(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::uint64_t dropped,
                    Bind(paths, old ? std::optional(old->url) : std::nullopt, login));
   FIELDCOST_TRY(probe::SaveLogin(paths, login));
-  FIELDCOST_ASSIGN(const agent::Consent consent, probe::ProbeConsent(paths));
-  const bool is_on = consent.mode == agent::Mode::kOn;
+  FIELDCOST_ASSIGN(const settings::Consent consent, probe::ProbeConsent(paths));
+  const bool is_on = consent.mode == settings::Mode::kOn;
   if (OutputOf(arguments).json) {
     JsonWriter json;
     json.Object().Key("url").Text(login.url).Key("user").Text(login.user);
@@ -82,8 +82,8 @@ Result<int> LogIn(const command::Arguments& arguments) {
 }
 
 Result<int> LogOut(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOff, SystemClock().Now()));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_TRY(probe::SaveProbeConsent(paths, settings::Mode::kOff, SystemClock().Now()));
   FIELDCOST_TRY(probe::RemoveLogin(paths));
   std::uint64_t dropped = 0;
   if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {

@@ -50,7 +50,7 @@ constexpr char kQuietVariable[] = "FIELDCOST_QUIET";
 
 // `fieldcost agent` and the daemon write the policy file. It is written here only if it is missing
 // or older than the configuration.
-bool PolicyIsCurrent(const agent::AgentPaths& paths) {
+bool PolicyIsCurrent(const settings::AgentPaths& paths) {
   std::error_code error;
   const auto policy = fs::last_write_time(paths.policy_file(), error);
   if (error) return false;
@@ -66,19 +66,19 @@ void SetOrUnset(const char* name, const std::string& value) {
   }
 }
 
-Status PreparePolicy(const Request& command, const agent::AgentPaths& paths) {
+Status PreparePolicy(const Request& command, const settings::AgentPaths& paths) {
   if (PolicyIsCurrent(paths)) return {};
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   return agent.WritePolicy({.forced = !command.pick.empty(), .at_once = true});
 }
 
-void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
+void SetEnvironment(const Request& command, const settings::AgentPaths& paths,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.globs);
   SetOrUnset(shm::kAskedVariable, std::to_string(command.id));
   SetOrUnset(shm::kMetricsVariable, command.metrics);
-  SetOrUnset("LD_PRELOAD", agent::PreloadWith(library));
+  SetOrUnset("LD_PRELOAD", reach::PreloadWith(library));
 }
 
 // Returns only if the program cannot be executed.
@@ -86,7 +86,7 @@ int Execute(const std::vector<std::string>& arguments) {
   const std::vector<char*> words = ExecPointers(arguments);
   ::execvp(words[0], words.data());
   const int why = errno;
-  const bool is_there = why != ENOENT || !agent::FindProgram(arguments[0]).empty();
+  const bool is_there = why != ENOENT || !reach::FindProgram(arguments[0]).empty();
   Remark(fmt::format("cannot run {}: {}", arguments[0],
                      is_there ? std::strerror(why) : "no such program"));
   return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
@@ -96,10 +96,10 @@ constexpr bool DidNotStart(const Ended& ended) {
   return ended.status == kNotFoundStatus || ended.status == kCannotRunStatus;
 }
 
-Status ShowFound(const Request& command, const agent::AgentPaths& paths, const Measured& before,
+Status ShowFound(const Request& command, const settings::AgentPaths& paths, const Measured& before,
                  const Measured& after) {
-  FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  FIELDCOST_ASSIGN(const agent::RequestedRows found, agent.RowsOfRequest(command.id));
+  FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const volunteer::RequestedRows found, agent.RowsOfRequest(command.id));
   // Functions requested by name are shown even if they only wait.
   const RunFindings findings = FindingsOf(analysis::Summarise(found.rows, stats::Whose::kOwn),
                                           found.any_fielded, !command.pick.empty());
@@ -113,7 +113,7 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
 }
 
 // Reports the results after the program has ended.
-Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
+Status SayWhatWasFound(const Request& command, const settings::AgentPaths& paths,
                        const Measured& before) {
   FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
   if (command.show) FIELDCOST_TRY(ShowFound(command, paths, before, after));
@@ -128,7 +128,7 @@ Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
   };
   const auto why = [&](std::string_view globs) {
     const std::string& program = command.arguments[0];
-    return agent::WhyNotMeasured(program, agent::ImportsOfProgram(program), globs);
+    return reach::WhyNotMeasured(program, reach::ImportsOfProgram(program), globs);
   };
   const AboutNames about{.suggest = suggest, .why = why};
   for (const std::string& line : UnmeasuredText(command.pick, before, after, about)) Remark(line);
@@ -140,7 +140,7 @@ void SayNotMeasured(const std::string& why) {
 }
 
 // Waits for the program and reports which requested functions were measured.
-Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
+Result<int> RunAndSay(const Request& command, const settings::AgentPaths& paths,
                       const std::function<int()>& become_program) {
   Measured before;
   if (command.pick.empty()) {
@@ -151,10 +151,10 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
     SayNotMeasured(collected.error().message);
     return Execute(command.arguments);
   }
-  std::optional<agent::ChildWatch> children;
+  std::optional<reach::ChildWatch> children;
   const auto look = [&](pid_t program) {
     if (!children) {
-      children.emplace(agent::SurveyOptions{.run_dir = paths.run_dir(), .uid = ::getuid()},
+      children.emplace(reach::SurveyOptions{.run_dir = paths.run_dir(), .uid = ::getuid()},
                        program);
     }
     children->Look();
@@ -194,23 +194,23 @@ Status CheckMetrics(std::string& untrusted_text) {
 }
 
 Result<int> Run(const Request& command) {
-  const auto found_paths = agent::AgentPaths::FromEnvironment();
+  const auto found_paths = settings::AgentPaths::FromEnvironment();
   if (!found_paths) {
     SayNotMeasured(found_paths.error().message);
     return Execute(command.arguments);
   }
-  const agent::AgentPaths& paths = *found_paths;
-  const auto consent = agent::EffectiveConsent(paths);
+  const settings::AgentPaths& paths = *found_paths;
+  const auto consent = settings::EffectiveConsent(paths);
   if (!consent && command.pick.empty()) {
     SayNotMeasured(consent.error().message);
     return Execute(command.arguments);
   }
-  const bool off = !consent || consent->mode == agent::Mode::kOff;
+  const bool off = !consent || consent->mode == settings::Mode::kOff;
   if (off && command.pick.empty()) {
     SayNotMeasured("fieldcost is off (fieldcost agent local|on)");
     return Execute(command.arguments);
   }
-  if (command.pick.empty() && agent::PausedUntil(paths, SystemClock().Now())) {
+  if (command.pick.empty() && settings::PausedUntil(paths, SystemClock().Now())) {
     SayNotMeasured("fieldcost is paused (fieldcost agent resume)");
     return Execute(command.arguments);
   }

@@ -14,11 +14,11 @@ namespace {
 
 enum class SessionAction { kOn, kOff, kStatus };
 
-Result<SessionReport> SwitchOn(const Session& session, const agent::AgentPaths& paths) {
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  FIELDCOST_TRY(agent::CheckPermitted(paths.system_file));
-  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(paths));
-  if (consent.mode == agent::Mode::kOff) {
+Result<SessionReport> SwitchOn(const Session& session, const settings::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(settings::CheckPermitted(paths.system_file));
+  FIELDCOST_ASSIGN(const settings::Consent consent, settings::EffectiveConsent(paths));
+  if (consent.mode == settings::Mode::kOff) {
     return Fail(ErrorCode::kPermissionDenied,
                 "session: fieldcost is off; choose a mode first: fieldcost agent local|on");
   }
@@ -42,7 +42,7 @@ Result<SessionReport> Inspect(const Session& session) {
 }
 
 Result<int> Run(SessionAction action, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
   Result<SessionReport> report = action == SessionAction::kOn    ? SwitchOn(session, paths)
                                  : action == SessionAction::kOff ? session.Off()

@@ -21,8 +21,9 @@ struct Request {
 };
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentConfig config,
+                   settings::AgentConfig::Load(paths.config_file));
   if (config.url.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "no server to sync with: set url in [aggregator] of {}",

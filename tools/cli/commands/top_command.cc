@@ -28,7 +28,7 @@ struct Request {
 // The number of runs that the figures come from; "" for a catalogue.
 std::string RunsLine(const std::optional<LocalRuns>& runs) {
   if (!runs) return "";
-  const agent::RunCounts& counts = runs->counts;
+  const volunteer::RunCounts& counts = runs->counts;
   std::vector<std::string> parts;
   if (counts.drawn + counts.not_drawn != 0) {
     std::string drawn = fmt::format("{}, {} drawn", Counted(counts.drawn + counts.not_drawn, "run"),
@@ -86,7 +86,7 @@ Result<int> Run(const Request& command, const Output& output) {
                                 output));
     return 0;
   }
-  agent::TimeSpan span;
+  volunteer::TimeSpan span;
   if (!command.since.empty()) {
     FIELDCOST_ASSIGN(span.from, ParsePastTime(command.since, SystemClock().Now()));
   }

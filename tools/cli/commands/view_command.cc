@@ -57,7 +57,7 @@ std::string WeeksText(const std::vector<stats::StatRow>& rows) {
   return fmt::format("from the week of {} to that of {}", Day(first), Day(last));
 }
 
-std::string ModeText(const agent::AgentStatus& status) {
+std::string ModeText(const volunteer::AgentStatus& status) {
   std::string text(Name(status.consent.mode));
   if (status.consent.since != WallTime{}) {
     text += " since " + draw::FormatTime(status.consent.since);
@@ -66,8 +66,8 @@ std::string ModeText(const agent::AgentStatus& status) {
   return text;
 }
 
-std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& status,
-                                                 const agent::AgentConfig& config,
+std::vector<report::CostPageContent::Fact> Facts(const volunteer::AgentStatus& status,
+                                                 const settings::AgentConfig& config,
                                                  const std::vector<stats::StatRow>& rows) {
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
@@ -107,15 +107,15 @@ Result<Page> PageOfTable(const std::filesystem::path& file) {
 }
 
 Result<Page> PageOfAgent(const Request& command) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   std::error_code ignored;
   if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
     return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
   }
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  FIELDCOST_ASSIGN(const agent::Consent consent, agent::LoadConsent(paths.consent_file()));
-  if (consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
-  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const settings::Consent consent, settings::LoadConsent(paths.consent_file()));
+  if (consent.mode != settings::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const volunteer::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   report::CostPageContent content{.made = SystemClock().Now(),
                                   .facts = Facts(status, agent.config(), rows),

@@ -21,14 +21,14 @@ void Add(const wire::BatchContent& batch, stats::Metric metric,
 
 }  // namespace
 
-Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Metric metric,
+Result<OwnContribution> ReadOwnContribution(const volunteer::Agent& agent, stats::Metric metric,
                                             WallTime published) {
-  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const std::vector<spool::LoggedBatch> log, agent.Log());
   OwnContribution own;
   std::map<stats::RowKey, stats::StatRow> rows;
-  for (const agent::LoggedBatch& batch : log) {
-    if (batch.state != agent::SpoolState::kSent || batch.sent > published) continue;
-    const Result<agent::BatchDetails> sent =
+  for (const spool::LoggedBatch& batch : log) {
+    if (batch.state != spool::SpoolState::kSent || batch.sent > published) continue;
+    const Result<volunteer::BatchDetails> sent =
         batch.rejected_rows == 0
             ? agent.ReadBatch(batch.id)
             : Fail(ErrorCode::kNotFound, "{} rows were refused", batch.rejected_rows);

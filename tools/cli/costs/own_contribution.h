@@ -20,7 +20,7 @@ struct OwnContribution {
 
 // The rows of `metric` in all batches that the service had acknowledged when the snapshot was
 // published, each with the scalars that the service added for it: those of the row's first batch.
-Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Metric metric,
+Result<OwnContribution> ReadOwnContribution(const volunteer::Agent& agent, stats::Metric metric,
                                             WallTime published);
 
 }  // namespace fieldcost::cli

@@ -149,7 +149,7 @@ json::object GroupJson(const analysis::VendorGroup& group) {
   return object;
 }
 
-json::object SpanJson(const agent::TimeSpan& span) {
+json::object SpanJson(const volunteer::TimeSpan& span) {
   json::object object{{"from", nullptr}, {"before", nullptr}};
   if (span.from > WallTime{}) object["from"] = Text(draw::FormatTime(span.from));
   if (span.before != WallTime::max()) object["before"] = Text(draw::FormatTime(span.before));
@@ -159,7 +159,7 @@ json::object SpanJson(const agent::TimeSpan& span) {
 }  // namespace
 
 std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
-                          const agent::TimeSpan& before, const agent::TimeSpan& after) {
+                          const volunteer::TimeSpan& before, const volunteer::TimeSpan& after) {
   json::array rows;
   for (const analysis::LocalChange& change : changes) {
     json::object row{{"soname", UntrustedText(change.soname)},

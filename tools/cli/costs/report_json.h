@@ -15,7 +15,7 @@ namespace fieldcost::cli {
 // stable; times are in ns.
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness);
 std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
-                          const agent::TimeSpan& before, const agent::TimeSpan& after);
+                          const volunteer::TimeSpan& before, const volunteer::TimeSpan& after);
 // `freshness` is nullopt for a lab table.
 std::string VendorJson(const analysis::VendorReport& report,
                        const std::optional<catalog::Freshness>& freshness);

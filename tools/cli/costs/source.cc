@@ -37,9 +37,9 @@ void Keep(std::vector<analysis::ApiCost>& costs, analysis::SortKey key, std::uin
 }
 
 // Measurements may exist even without a catalogue.
-Error OfferLocal(const agent::AgentPaths& paths, Error error) {
+Error OfferLocal(const settings::AgentPaths& paths, Error error) {
   if (error.code != ErrorCode::kNotFound) return error;
-  const auto agent = agent::Agent::Open(paths, SystemClock());
+  const auto agent = volunteer::Agent::Open(paths, SystemClock());
   if (!agent) return error;
   const auto rows = agent->LocalRows();
   if (!rows || rows->empty()) return error;
@@ -56,15 +56,15 @@ Error WithWayOut(Error error) {
               error.message);
 }
 
-Result<Source> Source::OpenLocal(const agent::TimeSpan& span) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+Result<Source> Source::OpenLocal(const volunteer::TimeSpan& span) {
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.Harvest());
   Source source;
   const bool all = span.from <= WallTime{} && span.before == WallTime::max();
   FIELDCOST_ASSIGN(source.local_rows_, all ? agent.LocalRows() : agent.LocalRowsOf(span));
   FIELDCOST_ASSIGN(source.local_only_, agent.LocalOnlyApis());
-  FIELDCOST_ASSIGN(const agent::MeasuringStatus measuring, agent.GetMeasuring());
+  FIELDCOST_ASSIGN(const volunteer::MeasuringStatus measuring, agent.GetMeasuring());
   source.runs_ = LocalRuns{.counts = measuring.runs,
                            .selection_probability = agent.config().selection_probability};
   if (!all && span.from < measuring.times_since) {
@@ -76,7 +76,7 @@ Result<Source> Source::OpenLocal(const agent::TimeSpan& span) {
 
 Result<Source> Source::Open(bool local) {
   if (local) return OpenLocal({});
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   Source source;
   auto opened = OrWayOut(catalog::Catalog::Open(paths.catalog_file));
   if (!opened) return OfferLocal(paths, std::move(opened).error());

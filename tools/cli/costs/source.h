@@ -55,7 +55,7 @@ struct TopApis {
 
 // The runs that this machine's own measurements are based on.
 struct LocalRuns {
-  agent::RunCounts counts;
+  volunteer::RunCounts counts;
   double selection_probability = 0;  // as configured now, for runs not explicitly requested
 };
 
@@ -71,7 +71,7 @@ class Source {
   static Result<Source> OpenTable(const std::filesystem::path& file);
   // This machine's own measurements in that time span. Prints a remark on stderr if the times of
   // measurements are known only since a point after `span.from`.
-  static Result<Source> OpenLocal(const agent::TimeSpan& span);
+  static Result<Source> OpenLocal(const volunteer::TimeSpan& span);
 
   // Set for the catalogue.
   const std::optional<catalog::Freshness>& freshness() const { return freshness_; }

@@ -29,7 +29,7 @@ constexpr int kInterrupted = 128 + SIGINT;
 // As the recorder names the runs of a program.
 std::string ProgramOf(const std::string& word) {
   std::error_code error;
-  const fs::path path = fs::canonical(agent::FindProgram(word), error);
+  const fs::path path = fs::canonical(reach::FindProgram(word), error);
   return error ? std::string() : CleanText(path.filename().string(), probe::kMaxProgramBytes);
 }
 
@@ -79,13 +79,13 @@ class Recorder {
 }  // namespace
 
 Status CheckRecordable(const std::string& program) {
-  const fs::path path = agent::FindProgram(program);
+  const fs::path path = reach::FindProgram(program);
   if (path.empty()) {
     return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(program));
   }
-  const auto why = agent::ExplainProgram(path);
-  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
-      why->reach == agent::Reach::kUnreadable) {
+  const auto why = reach::ExplainProgram(path);
+  if (!why || why->reach == reach::Reach::kAble || why->reach == reach::Reach::kNotProgram ||
+      why->reach == reach::Reach::kUnreadable) {
     return {};
   }
   return Fail(ErrorCode::kUnsupported, "{}: its points cannot be recorded: {}",

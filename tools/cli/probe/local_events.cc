@@ -21,7 +21,7 @@ constexpr char kHowThereWillBe[] = "fieldcost probe run -- PROGRAM records some"
 
 Result<std::filesystem::path> PathOf(const std::string& file) {
   if (!file.empty()) return std::filesystem::path(file);
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   return probe::SpoolFile(paths);
 }
 

@@ -59,7 +59,7 @@ Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
 }  // namespace
 
 Result<fs::path> FindPreloadLibrary() {
-  return FindLibrary(agent::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
+  return FindLibrary(reach::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
 }
 
 Result<fs::path> FindTraceProgram() {

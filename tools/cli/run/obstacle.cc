@@ -10,11 +10,11 @@
 namespace fieldcost::cli {
 
 std::string Obstacle(const std::string& program) {
-  const std::filesystem::path path = agent::FindProgram(program);
+  const std::filesystem::path path = reach::FindProgram(program);
   if (path.empty()) return {};
-  const auto why = agent::ExplainProgram(path);
-  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
-      why->reach == agent::Reach::kUnreadable) {
+  const auto why = reach::ExplainProgram(path);
+  if (!why || why->reach == reach::Reach::kAble || why->reach == reach::Reach::kNotProgram ||
+      why->reach == reach::Reach::kUnreadable) {
     return {};
   }
   std::string text = fmt::format("{}: {}", program, Phrase(why->reach));

@@ -32,7 +32,7 @@ void PassOn(int number) {
 
 // The number of runs counted under that reason.
 std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
-  for (const agent::SkipCount& one : measured.skips) {
+  for (const runs::SkipCount& one : measured.skips) {
     if (one.skip == skip) return one.runs;
   }
   return 0;
@@ -99,23 +99,23 @@ std::string WhyUnmeasured(std::string_view name, const AboutNames& about) {
 
 }  // namespace
 
-Result<Measured> CollectMeasured(const agent::AgentPaths& paths) {
-  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+Result<Measured> CollectMeasured(const settings::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   Measured measured;
   for (const stats::StatRow& row : rows) measured.values[row.key.api] += row.histogram.count();
-  FIELDCOST_ASSIGN(agent::MeasuringStatus measuring, agent.GetMeasuring());
+  FIELDCOST_ASSIGN(volunteer::MeasuringStatus measuring, agent.GetMeasuring());
   measured.skips = std::move(measuring.skips);
   return measured;
 }
 
-Measured LookAtSkips(const agent::AgentPaths& paths) {
-  return {.values = {}, .skips = agent::ReadSkips(paths.skip_file())};
+Measured LookAtSkips(const settings::AgentPaths& paths) {
+  return {.values = {}, .skips = runs::ReadSkips(paths.skip_file())};
 }
 
 std::string LeftAlone(const Measured& before, const Measured& after, bool picked) {
-  for (const agent::SkipCount& skip : after.skips) {
+  for (const runs::SkipCount& skip : after.skips) {
     const bool is_of_chance =
         skip.skip == shm::Skip::kTooManyRunFiles || skip.skip == shm::Skip::kNothingToPick;
     // These reasons do not apply to requested runs, so other runs were skipped for them.

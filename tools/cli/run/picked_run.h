@@ -20,13 +20,13 @@ namespace fieldcost::cli {
 // This machine's measurements: the number of values per API, and the runs not measured.
 struct Measured {
   std::map<stats::ApiKey, std::uint64_t> values;
-  std::vector<agent::SkipCount> skips;
+  std::vector<runs::SkipCount> skips;
 };
 
 // Collects the data that programs have left behind, and counts it.
-Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
+Result<Measured> CollectMeasured(const settings::AgentPaths& paths);
 // Returns only the skip counts: fast enough to call before a program starts.
-Measured LookAtSkips(const agent::AgentPaths& paths);
+Measured LookAtSkips(const settings::AgentPaths& paths);
 
 // One line for each name of the pick (see PickGlobs()) that was not measured between `before` and
 // `after`: the reason, if known, and what to do. Pure except for the callbacks.

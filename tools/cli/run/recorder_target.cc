@@ -82,7 +82,7 @@ command::Option ForOption(std::vector<std::string_view> needs) {
 }
 
 Result<int> Become(std::vector<std::string> words, const std::vector<std::string>& command) {
-  if (!command.empty() && agent::FindProgram(command[0]).empty()) {
+  if (!command.empty() && reach::FindProgram(command[0]).empty()) {
     return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(command[0]));
   }
   if (!command.empty()) words.emplace_back("--");

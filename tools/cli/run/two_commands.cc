@@ -26,7 +26,7 @@ Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::st
                   usage);
     }
     std::error_code error;
-    if (!std::filesystem::exists(agent::FindProgram(command.words[0]), error)) {
+    if (!std::filesystem::exists(reach::FindProgram(command.words[0]), error)) {
       return Fail(ErrorCode::kNotFound, "cannot run {}: no such program",
                   EscapeControl(command.words[0]));
     }

@@ -65,8 +65,8 @@ Status ReplaceUserFile(const fs::path& file, const std::string& text) {
 // Whether ld.so could load the file: a shared library for this machine, not on a file system
 // mounted noexec.
 Status CheckLoadable(const fs::path& library) {
-  FIELDCOST_ASSIGN(const agent::Explanation kind, agent::ExplainProgramFile(library));
-  if (kind.reach != agent::Reach::kNotProgram || kind.untrusted_detail != agent::kSharedLibrary) {
+  FIELDCOST_ASSIGN(const reach::Explanation kind, reach::ExplainProgramFile(library));
+  if (kind.reach != reach::Reach::kNotProgram || kind.untrusted_detail != reach::kSharedLibrary) {
     return Fail(ErrorCode::kInvalidArgument, "session: {} is not a shared library of this machine",
                 library.string());
   }
@@ -103,7 +103,7 @@ void Note(const Status& status, Status& first) {
 
 }  // namespace
 
-Result<Session> Session::FromEnvironment(const agent::AgentPaths& paths) {
+Result<Session> Session::FromEnvironment(const settings::AgentPaths& paths) {
   Session session;
   session.home_ = Variable("HOME");
   if (!session.home_.is_absolute()) {
@@ -117,7 +117,7 @@ Result<Session> Session::FromEnvironment(const agent::AgentPaths& paths) {
                 EscapeControl(config.string()));
   }
   session.state_dir_ = paths.state_dir;
-  session.library_ = paths.state_dir / "session" / agent::kPreloadLibraryName;
+  session.library_ = paths.state_dir / "session" / reach::kPreloadLibraryName;
   session.end_file_ = paths.state_dir / "session" / "ended";
   session.environment_file_ = config / "environment.d" / "60-fieldcost.conf";
   session.snippet_ = paths.config_file.parent_path() / "session.sh";
@@ -224,7 +224,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
   if (!IsThere(library_)) return {};
   std::uint64_t ended_ticks = NowInTicks();
   const auto end = ReadFile(end_file_, kMaxSmallFileBytes);
-  const std::string boot_id = agent::BootId();
+  const std::string boot_id = runs::BootId();
   if (end && !is_ending_now) {
     // After a reboot no process remains that names the library.
     const bool is_same_boot = end->starts_with(boot_id + " ") && end->ends_with('\n');
@@ -236,7 +236,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
         WriteFileAtomically(end_file_, fmt::format("{} {}\n", boot_id, ended_ticks), 0600));
   }
   FIELDCOST_ASSIGN(report.holders,
-                   agent::LibraryHolders(
+                   reach::LibraryHolders(
                        {.uid = ::getuid()},
                        {.library = library_, .home = home_, .started_before_ticks = ended_ticks}));
   if (!report.holders.empty()) return {};

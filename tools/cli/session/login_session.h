@@ -23,7 +23,7 @@ struct SessionReport {
   bool library_present = false;
   bool library_is_older = false;  // while active: another `on` would update it
   // While not active: processes that name the library in their environment, so that it must stay.
-  std::vector<agent::ProcessReach> holders;
+  std::vector<reach::ProcessReach> holders;
 };
 
 // Opt-in measuring in all programs of one user's sessions: a copy of the measuring library in the
@@ -32,7 +32,7 @@ struct SessionReport {
 class Session {
  public:
   // kInvalidArgument if HOME is not an absolute path.
-  static Result<Session> FromEnvironment(const agent::AgentPaths& paths);
+  static Result<Session> FromEnvironment(const settings::AgentPaths& paths);
 
   // Writes missing and outdated files; Off() can restore the previous contents byte for byte. A
   // failure undoes all changes, unless a part was already active.

@@ -61,7 +61,7 @@ std::string SessionText(const SessionReport& report, const Session& session) {
 
 std::string SessionJson(const SessionReport& report, const Session& session) {
   json::array holders;
-  for (const agent::ProcessReach& process : report.holders) {
+  for (const reach::ProcessReach& process : report.holders) {
     holders.push_back(
         json::object{{"pid", process.pid}, {"name", UntrustedText(process.untrusted_name)}});
   }

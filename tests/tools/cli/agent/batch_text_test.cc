@@ -8,8 +8,8 @@
 namespace fieldcost::cli {
 namespace {
 
-using agent::LoggedBatch;
-using agent::SpoolState;
+using spool::LoggedBatch;
+using spool::SpoolState;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -111,7 +111,7 @@ TEST(RowSentenceTest, TextFromOutsideIsEscaped) {
 
 // The texts and numbers of each row follow its sentence.
 TEST(PreviewTextTest, ASentenceHasTheExactValuesBelowIt) {
-  agent::BatchDetails batch;
+  volunteer::BatchDetails batch;
   batch.content.rows = {Row(stats::Metric::kFirstCallTime, {158}),
                         Row(stats::Metric::kCallsPerRun, {4})};
   batch.content.rows[1].first_contribution = false;
@@ -134,7 +134,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   // The agent does not know whether this batch has arrived.
   LoggedBatch tried = Batch(3, SpoolState::kQueued);
   tried.can_withdraw = true;
-  agent::AgentStatus status;
+  volunteer::AgentStatus status;
   status.outbox.pending_rows = 1;
   const ForgetPlan plan =
       MakeForgetPlan({Batch(1, SpoolState::kSent), old, tried, Batch(4, SpoolState::kQueued),

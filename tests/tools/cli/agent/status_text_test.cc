@@ -6,8 +6,8 @@
 namespace fieldcost::cli {
 namespace {
 
-using agent::ProcessReach;
-using agent::Reach;
+using reach::ProcessReach;
+using reach::Reach;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -47,7 +47,7 @@ TEST(ProgramsTextTest, NamesCannotSteerTheTerminal) {
 }
 
 TEST(StatusTextTest, ReportsCostsAndSkippedRuns) {
-  agent::AgentStatus status;
+  volunteer::AgentStatus status;
   status.measuring.overhead_ns = 3'400'000;
   status.measuring.timed_calls = 1234;
   status.measuring.untimed_calls = 5'000'000;
@@ -66,12 +66,12 @@ TEST(StatusTextTest, ReportsCostsAndSkippedRuns) {
 }
 
 TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
-  agent::AgentStatus status;
+  volunteer::AgentStatus status;
   status.measuring.runs = {.drawn = 1, .not_drawn = 30, .asked = 100};
   status.measuring.skips = {{"the system was under load", 8, shm::Skip::kSystemLoaded},
                             {"enough other programs", 2, shm::Skip::kNoLease},
                             {"out of memory", 1, shm::Skip::kNoMemory}};
-  agent::AgentConfig config;
+  settings::AgentConfig config;
   config.max_load_per_core_percent = 80;
   config.max_cpu_pressure_percent = 0;
   const std::string text = StatusText(status, {}, config, {});
@@ -94,7 +94,7 @@ TEST(StatusTextTest, OmitsStatesThatDoNotApply) {
 }
 
 TEST(StatusTextTest, ReportsUploadsAndTheServicesPolicy) {
-  agent::AgentStatus status;
+  volunteer::AgentStatus status;
   status.forbidden = true;
   status.outbox.withdrawn_batches = 2;
   status.outbox.dropped_batches = 3;
