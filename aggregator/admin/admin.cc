@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "aggregator/admin/admin_requests.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "common/base/worker_pool.h"
 
 namespace fieldcost::admin {
@@ -228,14 +227,14 @@ struct Admin::State {
     constexpr std::string_view kScheme = "Bearer ";
     const std::string_view untrusted_value = http::Find(untrusted_request.headers, "Authorization");
     if (!http::EqualNames(untrusted_value.substr(0, kScheme.size()), kScheme)) return false;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return tokens && tokens->Contains(untrusted_value.substr(kScheme.size()));
   }
 
   // Passes the operation to a worker, which responds.
   void Start(std::size_t action, http::Request untrusted_request, http::Respond respond) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (stopping) {
         return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is shutting down")));
       }
@@ -255,12 +254,12 @@ struct Admin::State {
   }
 
   void NoteDone() {
-    const std::lock_guard lock(mutex);
-    if (--in_progress == 0) idle.notify_all();
+    const MutexLock lock(mutex);
+    if (--in_progress == 0) idle.NotifyAll();
   }
 
   http::Response Run(std::size_t action, const http::Request& untrusted_request) {
-    const std::lock_guard turn(turns[action]);
+    const MutexLock turn(turns[action]);
     http::Response response = kActions[action].run(operations, untrusted_request);
     LogEvent(LogLevel::kInfo, "administration",
              {{"request", kActions[action].target}, {"status", response.status}});
@@ -268,12 +267,12 @@ struct Admin::State {
   }
 
   const Operations operations;
-  std::mutex mutex;  // guards the members below
-  std::condition_variable idle;
-  std::optional<ingest::TokenSet> tokens;
-  bool stopping = false;
-  std::size_t in_progress = 0;
-  std::array<std::mutex, kActions.size()> turns;
+  Mutex mutex;
+  CondVar idle;
+  std::optional<ingest::TokenSet> tokens FIELDCOST_GUARDED_BY(mutex);
+  bool stopping FIELDCOST_GUARDED_BY(mutex) = false;
+  std::size_t in_progress FIELDCOST_GUARDED_BY(mutex) = 0;
+  std::array<Mutex, kActions.size()> turns;  // each action runs once at a time
   WorkerPool workers{kAdminThreads, kMaxWaiting};
 };
 
@@ -281,7 +280,7 @@ Admin::Admin(Operations operations) : state_(std::make_unique<State>(std::move(o
 Admin::~Admin() = default;
 
 void Admin::SetTokens(ingest::TokenSet tokens) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->tokens = std::move(tokens);
 }
 
@@ -309,11 +308,12 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
 
 bool Admin::Stop(std::chrono::milliseconds limit) {
   {
-    std::unique_lock lock(state_->mutex);
-    state_->stopping = true;
-    if (!state_->idle.wait_for(lock, limit, [this] { return state_->in_progress == 0; })) {
-      return false;
-    }
+    State& state = *state_;
+    const MutexLock lock(state.mutex);
+    state.stopping = true;
+    const auto is_idle = [&state]()
+                             FIELDCOST_REQUIRES(state.mutex) { return state.in_progress == 0; };
+    if (!state.idle.WaitFor(state.mutex, limit, is_idle)) return false;
   }
   state_->workers.Stop();
   return true;

@@ -1,7 +1,6 @@
 // Sends the batches of a synthetic fleet through Ingest into a store: Fill() of demo.h.
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "aggregator/demo/demo.h"
 #include "aggregator/ingest/ingest.h"
+#include "common/base/mutex.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/wire_requests.h"
@@ -85,6 +85,7 @@ class Filler {
         });
       }
       for (std::thread& thread : threads) thread.join();
+      const MutexLock lock(mutex_);
       if (error_) return *error_;
     }
     return Filled{.batches = batches_, .rows = rows_};
@@ -94,7 +95,7 @@ class Filler {
   // False if any thread has failed.
   bool Send(std::uint32_t agent, std::uint32_t week) {
     Status status = TrySend(agent, week);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!status && !error_) error_ = status.error();
     return !error_;
   }
@@ -134,8 +135,8 @@ class Filler {
       contributed_;  // of each agent in this quarter; used by one thread at a time
   std::atomic<std::uint64_t> batches_{0};
   std::atomic<std::uint64_t> rows_{0};
-  std::mutex mutex_;
-  std::optional<Error> error_;
+  Mutex mutex_;
+  std::optional<Error> error_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace

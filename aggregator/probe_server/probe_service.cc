@@ -53,13 +53,13 @@ Status Service::ReadHosts() {
                      http::CertificateNames(config_.server.certificate_file));
     names.insert(names.end(), certified.begin(), certified.end());
   }
-  const std::lock_guard lock(hosts_mutex_);
+  const MutexLock lock(hosts_mutex_);
   hosts_ = std::move(names);
   return {};
 }
 
 std::vector<std::string> Service::Hosts() const {
-  const std::lock_guard lock(hosts_mutex_);
+  const MutexLock lock(hosts_mutex_);
   return hosts_;
 }
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "aggregator/probe_server/probe_server_config.h"
 #include "aggregator/probe_server/web/site.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/http/http_server.h"
 
 namespace fieldcost::probe_server {
@@ -53,8 +53,8 @@ class Service {
   const Config& config_;
   const Clock& clock_;
   SiteCounters counters_;
-  mutable std::mutex hosts_mutex_;
-  std::vector<std::string> hosts_;
+  mutable Mutex hosts_mutex_;
+  std::vector<std::string> hosts_ FIELDCOST_GUARDED_BY(hosts_mutex_);
   std::atomic<std::uint64_t> expired_{0};
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Readers> readers_;

@@ -17,41 +17,43 @@ PeriodicTask::~PeriodicTask() {
 }
 
 void PeriodicTask::Ask() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   asked_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool PeriodicTask::idle() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !busy_ && !asked_ && !due_at_once_;
 }
 
 bool PeriodicTask::Stop(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
-  return changed_.wait_for(lock, limit, [this] { return !busy_; });
+  changed_.NotifyAll();
+  return changed_.WaitFor(mutex_, limit, [this]() FIELDCOST_REQUIRES(mutex_) { return !busy_; });
 }
 
 void PeriodicTask::Run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    const auto called = [this] { return stopping_ || asked_ || due_at_once_; };
+    const auto called = [this]() FIELDCOST_REQUIRES(mutex_) {
+      return stopping_ || asked_ || due_at_once_;
+    };
     if (interval_.count() == 0) {
-      changed_.wait(lock, called);
+      changed_.Wait(mutex_, called);
     } else {
-      changed_.wait_for(lock, interval_, called);
+      changed_.WaitFor(mutex_, interval_, called);
     }
     if (stopping_) return;
     const bool asked = std::exchange(asked_, false);
     due_at_once_ = false;
     busy_ = true;
-    lock.unlock();
+    lock.Unlock();
     work_(asked);
-    lock.lock();
+    lock.Lock();
     busy_ = false;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
+
+#include "common/base/mutex.h"
 
 namespace fieldcost::aggregator {
 
@@ -33,12 +33,12 @@ class PeriodicTask {
 
   const std::chrono::seconds interval_;
   const std::function<void(bool)> work_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool due_at_once_;
-  bool asked_ = false;
-  bool busy_ = false;
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool due_at_once_ FIELDCOST_GUARDED_BY(mutex_);
+  bool asked_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  bool busy_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  bool stopping_ FIELDCOST_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

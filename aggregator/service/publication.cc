@@ -21,12 +21,12 @@ void NoteTaskRun(TaskOutcome outcome, SteadyClock::time_point start, const Clock
 }
 
 Result<publish::PublishReport> Publication::Publish() {
-  const std::lock_guard turn(turn_);
+  const MutexLock turn(turn_);
   const auto start = SteadyClock::now();
   auto report = publisher_.Publish(store_);
   // This much memory is not needed again before the next publication.
   ::malloc_trim(0);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, clock_, state_.task);
   if (!report) {
     LogEvent(LogLevel::kError, "publication failed; the last one stays in force",
@@ -51,7 +51,7 @@ Result<publish::PublishReport> Publication::Publish() {
 }
 
 admin::PublicationState Publication::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 

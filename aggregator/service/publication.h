@@ -1,13 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <utility>
 
 #include "aggregator/admin/metrics.h"
 #include "aggregator/publish/publisher.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 
 namespace fieldcost::aggregator {
 
@@ -24,7 +24,7 @@ class Publication {
   // Runs `work` while no publication is running.
   template <typename Work>
   auto BetweenPublications(const Work& work) {
-    const std::lock_guard turn(turn_);
+    const MutexLock turn(turn_);
     return work();
   }
 
@@ -32,12 +32,12 @@ class Publication {
   const publish::Publisher& publisher() const { return publisher_; }
 
  private:
-  std::mutex turn_;
+  Mutex turn_;  // one publication at a time
   publish::Publisher publisher_;
   store::Store& store_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
-  admin::PublicationState state_;
+  mutable Mutex mutex_;
+  admin::PublicationState state_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 enum class TaskOutcome { kDone, kFailed };

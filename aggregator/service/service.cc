@@ -197,7 +197,7 @@ Result<publish::PublishReport> Service::Publish() {
   ingest_->AddRoots(roots);
   NoteContributors(ingest::Abuse::kCrowding, report->crowding);
   NoteContributors(ingest::Abuse::kInconsistentRow, report->inconsistent);
-  const std::lock_guard lock(files_mutex_);
+  const MutexLock lock(files_mutex_);
   if (!damaged_files_.empty() && files_task_) files_task_->Ask();
   return report;
 }
@@ -220,7 +220,7 @@ void Service::CheckFiles() {
     damaged.push_back(publish::Describe(file));
     can_be_mended |= file.is_mended_by_publication;
   }
-  const std::lock_guard lock(files_mutex_);
+  const MutexLock lock(files_mutex_);
   // Avoids endless publications if the disk damages what was just written.
   if (damaged == damaged_files_) return;
   damaged_files_ = std::move(damaged);
@@ -344,7 +344,7 @@ Result<store::ExpiryEffect> Service::ExpireBefore(std::uint32_t week, bool yes) 
 
 void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
                            SteadyClock::time_point start) {
-  const std::lock_guard lock(retention_mutex_);
+  const MutexLock lock(retention_mutex_);
   NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, SystemClock(),
               retention_state_);
   if (!report) {
@@ -387,7 +387,7 @@ std::string Service::WhyNotReady() const {
   if (std::string why = ingest_->WhyNothingIsAccepted(); !why.empty()) return why;
   if (std::string why = WhyCertificateIsBad(); !why.empty()) return why;
   if (store_->Gauges().IsHeldRoomShort()) return kHeldRoomIsShort;
-  const std::lock_guard lock(files_mutex_);
+  const MutexLock lock(files_mutex_);
   if (!damaged_files_.empty()) return "a file is damaged: " + damaged_files_.front();
   return "";
 }
@@ -409,12 +409,12 @@ std::string Service::Metrics() const {
   state.stored_bytes = store_->StoredBytes();
   state.publication = publication_->state();
   if (retention_task_) {
-    const std::lock_guard lock(retention_mutex_);
+    const MutexLock lock(retention_mutex_);
     state.retention = retention_state_;
   }
   if (scrub_) state.scrub = scrub_->state();
   {
-    const std::lock_guard lock(files_mutex_);
+    const MutexLock lock(files_mutex_);
     state.damaged_files = damaged_files_.size();
   }
   return admin::RenderMetrics(state);

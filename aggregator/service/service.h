@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "aggregator/service/publication.h"
 #include "aggregator/upkeep/retention.h"
 #include "aggregator/upkeep/scrub.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "common/base/worker_pool.h"
 #include "common/http/http_server.h"
@@ -124,12 +124,12 @@ class Service {
   std::string said_of_certificate_;
   mutable std::atomic<bool> was_full_{false};  // as of the last check
   std::atomic<std::uint64_t> certificate_failures_{0};
-  mutable std::mutex retention_mutex_;
-  admin::TaskState retention_state_;
+  mutable Mutex retention_mutex_;
+  admin::TaskState retention_state_ FIELDCOST_GUARDED_BY(retention_mutex_);
   std::map<std::string, std::string> bindings_;  // fingerprints of the secrets in use
   std::optional<PeriodicTask> files_task_;
-  mutable std::mutex files_mutex_;
-  std::vector<std::string> damaged_files_;  // descriptions; guarded by files_mutex_
+  mutable Mutex files_mutex_;
+  std::vector<std::string> damaged_files_ FIELDCOST_GUARDED_BY(files_mutex_);  // descriptions
 };
 
 }  // namespace fieldcost::aggregator

@@ -58,7 +58,7 @@ Status Scrub::Step(std::chrono::seconds interval) {
     }
     place = checked.number;
     left -= std::min(left, checked.bytes);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     state_.bytes += checked.bytes;
   }
   return store_.PutNumber(kPlace, place);
@@ -66,7 +66,7 @@ Status Scrub::Step(std::chrono::seconds interval) {
 
 Status Scrub::EndRound(std::chrono::seconds duration) {
   const bool good = round_is_good_;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.rounds.last_duration = duration;
   ++(good ? state_.rounds.successes : state_.rounds.failures);
   if (good) state_.rounds.last_success = clock_.Now();
@@ -78,7 +78,7 @@ Status Scrub::EndRound(std::chrono::seconds duration) {
 }
 
 admin::ScrubState Scrub::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 
 #include "aggregator/admin/metrics.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace fieldcost::aggregator {
@@ -30,8 +30,8 @@ class Scrub {
   const Clock& clock_;
   const std::chrono::seconds period_;
   bool round_is_good_ = true;  // as far as this process knows
-  mutable std::mutex mutex_;   // guards state_
-  admin::ScrubState state_;
+  mutable Mutex mutex_;
+  admin::ScrubState state_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 // Makes the calling thread run only when processor and disk are otherwise idle.

@@ -32,10 +32,10 @@ bool Writer::Post(Work work, Done done) {
 }
 
 bool Writer::Enqueue(Work work, Done done, std::size_t limit) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopping_ || waiting_.size() >= limit) return false;
   waiting_.push_back({.work = std::move(work), .done = std::move(done)});
-  changed_.notify_one();
+  changed_.NotifyOne();
   return true;
 }
 
@@ -50,32 +50,33 @@ Status Writer::Run(Work work) {
 }
 
 bool Writer::healthy() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return healthy_;
 }
 
 void Writer::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 void Writer::RunThread() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    changed_.Wait(mutex_,
+                  [this]() FIELDCOST_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     std::deque<Job> jobs;
     while (!waiting_.empty() && jobs.size() < kMaxTogether) {
       jobs.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
-    lock.unlock();
+    lock.Unlock();
     Write(jobs);
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -83,7 +84,7 @@ void Writer::NoteFailure(const Status& status) {
   // Another program may hold the database for a while.
   if (status || status.error().code == ErrorCode::kUnavailable) return;
   LogEvent(LogLevel::kError, "the database has failed", {{"error", status.error().message}});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   healthy_ = false;
 }
 

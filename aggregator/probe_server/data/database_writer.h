@@ -1,15 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "aggregator/probe_server/data/data.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace fieldcost::probe_server {
@@ -56,11 +55,11 @@ class Writer {
   void NoteFailure(const Status& status);
 
   const std::unique_ptr<Data> data_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> waiting_;
-  bool stopping_ = false;
-  bool healthy_ = true;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<Job> waiting_ FIELDCOST_GUARDED_BY(mutex_);
+  bool stopping_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  bool healthy_ FIELDCOST_GUARDED_BY(mutex_) = true;
   std::thread thread_;
 };
 

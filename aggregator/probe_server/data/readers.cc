@@ -18,17 +18,17 @@ Result<std::unique_ptr<Readers>> Readers::Open(const std::filesystem::path& file
 }
 
 Readers::Lease Readers::Take() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !free_.empty(); });
+  const MutexLock lock(mutex_);
+  changed_.Wait(mutex_, [this]() FIELDCOST_REQUIRES(mutex_) { return !free_.empty(); });
   std::unique_ptr<Data> data = std::move(free_.back());
   free_.pop_back();
   return {*this, std::move(data)};
 }
 
 Readers::Lease::~Lease() {
-  const std::lock_guard lock(readers_.mutex_);
+  const MutexLock lock(readers_.mutex_);
   readers_.free_.push_back(std::move(data_));
-  readers_.changed_.notify_one();
+  readers_.changed_.NotifyOne();
 }
 
 }  // namespace fieldcost::probe_server

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "aggregator/probe_server/data/data.h"
+#include "common/base/mutex.h"
 
 namespace fieldcost::probe_server {
 
@@ -38,9 +37,9 @@ class Readers {
  private:
   explicit Readers(std::vector<std::unique_ptr<Data>> free) : free_(std::move(free)) {}
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::unique_ptr<Data>> free_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<std::unique_ptr<Data>> free_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 }  // namespace fieldcost::probe_server
