@@ -143,7 +143,7 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
   if (busy) notes.emplace_back("*: in runs started under some load");
   if (at_least)
     notes.push_back(fmt::format("TOTAL {}: of measured runs only", draw::AtLeast(style)));
-  if (unknown) notes.emplace_back("-: most contributions are too old to tell");
+  if (unknown) notes.emplace_back("-: unknown");
   return notes.empty() ? "" : fmt::format("({})\n", fmt::join(notes, "; "));
 }
 

@@ -77,6 +77,8 @@ class CatalogWeightsTest : public ::testing::Test {
     const stats::ContributionScalars one = row.scalars;
     for (std::uint64_t i = 1; i < contributions; ++i) row.scalars.Merge(one);
     EXPECT_EQ(row.scalars.contributions, contributions);
+    row.weights = {};  // would be of one contribution
+    row.bounded = {};
     return row;
   }
 

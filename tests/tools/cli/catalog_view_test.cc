@@ -258,7 +258,7 @@ TEST_F(CatalogViewTest, DistinguishesTheTypicalMachineFromTheTypicalCall) {
                  "[d['rows'][1]['metrics']['wall_time'][k] for k in ('machines', 'p50', "
                  "'mean', 'count', 'all_calls')]"),
             "[None, None, None, None, None]\n");
-  EXPECT_THAT(Cli({"top"}).output, HasSubstr("; -: most contributions are too old to tell)\n"));
+  EXPECT_THAT(Cli({"top"}).output, HasSubstr("; -: unknown)\n"));
 }
 
 // Mutant order_by_all_calls: ordered by the total of all calls, it would come first.

@@ -163,7 +163,7 @@ TEST(CostTableTest, HidesFiguresOfTooFewMachines) {
       "cheap 16 ns @@@@@|@@@ 8.2 us expensive; | = 1 us; height: how many\n");
   EXPECT_EQ(TableNote(CostsOf(summaries, analysis::Versions::kSingle), kPlain),
             "(P50 to P99: the typical machine's, in runs started under low load; "
-            "TOTAL >=: of measured runs only; -: most contributions are too old to tell)\n");
+            "TOTAL >=: of measured runs only; -: unknown)\n");
 }
 
 TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
