@@ -254,7 +254,7 @@ TEST(AnomalyTest, MyOwnWeightsAreTakenOutToo) {
   EXPECT_EQ(field.weights.Contributions(), 40U);
   field.weights.Merge(own.weights);
   EXPECT_EQ(field.weights, all);
-  // The user's share of the weights is unknown if it predates the storage of weights.
+  // Nothing is subtracted from sums without weights.
   stats::ApiSums unweighted = FieldWith(fleet, mine);
   unweighted.weights = {};
   ASSERT_TRUE(TakeOut(own, unweighted));
