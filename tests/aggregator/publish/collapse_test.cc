@@ -26,11 +26,13 @@ bool WouldBeTaken(const store::CompactRow& row) {
   const stats::CostHistogram histogram = row.ToHistogram();
   return !row.saturated && stats::Validate(row.scalars) && stats::Validate(histogram) &&
          stats::Validate(row.ToWeights(), histogram, row.scalars.contributions) &&
-         stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
+         stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals()) &&
+         stats::Validate(row.sizes.Bounded(), histogram, row.scalars.contributions);
 }
 
 store::CompactRow RandomRow(std::mt19937_64& random) {
   store::CompactRow sums;
+  const bool has_sizes = random() % 4 != 0;
   for (unsigned contribution = 0; contribution <= random() % 4; ++contribution) {
     stats::CostHistogram histogram;
     for (unsigned call = 0; call <= random() % 9; ++call)
@@ -39,7 +41,7 @@ store::CompactRow RandomRow(std::mt19937_64& random) {
     row.SetHistogram(histogram);
     row.scalars = stats::ScalarsOf(histogram);
     row.SetWeights(stats::WeightsOf(histogram));
-    if (random() % 4 != 0) row.sizes = stats::SizesOf(histogram);
+    if (has_sizes) row.sizes = stats::SizesOf(histogram);
     sums.Add(row);
   }
   return sums;
