@@ -90,6 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)TokenOf(request);
   CheckForwarded(cookies);
   FIELDCOST_CHECK(!IsOfOurPages(request) || !cookies.empty());
-  if (const auto form = http::Parameters::Parse(bytes)) CheckParameters(*form);
+  if (const auto form = fieldcost::http::Parameters::Parse(bytes)) CheckParameters(*form);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/web_handlers.h"
 #include "common/crypto/sha256.h"
 #include "common/http/answers.h"
