@@ -21,12 +21,12 @@ enum class Plausible : std::uint8_t {
   kTime,         // ns of calls
   kCycles,       // of calls
   kFirstCall,    // ns, once per run
-  kTimePerRun,   // ns of all calls of a run
+  kTimePerRun,   // ns of all calls, once per run
   kCallsPerRun,  // number
   kReasons,      // a set of bits
   kAllocation,   // bytes of one
-  kAllocated,    // bytes of a call
-  kTransferred,  // bytes of a call
+  kAllocated,    // bytes per call
+  kTransferred,  // bytes per call
 };
 
 struct MetricTraits {

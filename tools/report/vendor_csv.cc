@@ -80,7 +80,7 @@ void AddChangeColumns(CsvColumns<VendorRecord>& columns) {
   add("after", [](CsvWriter& csv, const Record& r) { csv.Text(r.library->after); });
   add("change", [](CsvWriter& csv, const Record& r) {
     const analysis::MetricChange* time = r.api->Time();
-    csv.Text(time == nullptr ? "" : Name(time->change, time->metric));
+    csv.Text(time == nullptr ? "" : analysis::Words(time->change, time->metric));
   });
   add_compared("ratio", [](const analysis::MetricChange& time) { return time.ratio; });
   add_compared("ratio_low", [](const analysis::MetricChange& time) { return time.ratio_low; });

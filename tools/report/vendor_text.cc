@@ -156,7 +156,7 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   Lines lines;
   for (const auto& [api, one] : found) {
     const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
-    lines.push_back({std::string(Name(one->change, one->metric)), ShortName(*api, style),
+    lines.push_back({std::string(analysis::Words(one->change, one->metric)), ShortName(*api, style),
                      EscapeControl(report.libraries[api->library].soname),
                      std::string(stats::Name(one->metric)),
                      QuantileText(one->before, &stats::Quantiles::p50, one->metric, style),

@@ -303,8 +303,9 @@ std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& pro
   add("symbol_version", [](CsvWriter& csv, const Record& r) { csv.Text(r.api->symbol_version); });
   add("metric", [](CsvWriter& csv, const Record& r) { csv.Text(stats::Name(r.one->metric)); });
   add("unit", [](CsvWriter& csv, const Record& r) { csv.Text(stats::Unit(r.one->metric)); });
-  add("change",
-      [](CsvWriter& csv, const Record& r) { csv.Text(Name(r.one->change, r.one->metric)); });
+  add("change", [](CsvWriter& csv, const Record& r) {
+    csv.Text(analysis::Words(r.one->change, r.one->metric));
+  });
   AddSideColumns(columns);
   AddTestColumns(columns);
   AddProvenanceColumns(columns, provenance);

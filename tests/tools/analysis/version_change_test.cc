@@ -197,11 +197,11 @@ TEST(VersionChangeTest, OfManyApisOnlyThePlantedOnesAreFlagged) {
 }
 
 TEST(VersionChangeTest, ChangesAreNamedByTheirMetric) {
-  EXPECT_EQ(Name(Verdict::kMore, Metric::kWallTime), "slower");
-  EXPECT_EQ(Name(Verdict::kLess, Metric::kCpuCycles), "faster");
-  EXPECT_EQ(Name(Verdict::kMore, Metric::kAllocInclusive), "more");
-  EXPECT_EQ(Name(Verdict::kNone, Metric::kWallTime), "no change shown");
-  EXPECT_EQ(Name(Verdict::kTooLittleData, Metric::kWallTime), "too little data");
+  EXPECT_EQ(Words(Verdict::kMore, Metric::kWallTime), "slower");
+  EXPECT_EQ(Words(Verdict::kLess, Metric::kCpuCycles), "faster");
+  EXPECT_EQ(Words(Verdict::kMore, Metric::kAllocInclusive), "more");
+  EXPECT_EQ(Words(Verdict::kNone, Metric::kWallTime), "no change shown");
+  EXPECT_EQ(Words(Verdict::kTooLittleData, Metric::kWallTime), "too little data");
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ std::string CallsText(const wire::BatchRow& row) {
 }
 
 std::string ValueText(const wire::BatchRow& row, const draw::Style& style) {
+  // A kept batch may come from a newer version.
+  if (!stats::IsKnownMetric(static_cast<std::uint32_t>(row.metric))) return "";
   const std::uint64_t count = row.histogram.count();
   if (row.metric == Metric::kCallsPerRun) return CallsText(row);
   if (row.metric == Metric::kTimePerRun) return PerRunText(row, style);

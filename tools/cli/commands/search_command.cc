@@ -234,12 +234,10 @@ how often. Examples:
                                           .selection = SelectionOf(arguments)};
             return Spectrum(request, OutputOf(arguments));
           },
-      .check =
-          [](const command::Arguments& arguments) {
-            return arguments.Has("api") || arguments.Has("--library")
-                       ? ""
-                       : "spectrum needs an API, or --library";
-          }};
+      .check = [](const command::Arguments& arguments) -> Status {
+        if (arguments.Has("api") || arguments.Has("--library")) return {};
+        return Fail(ErrorCode::kInvalidArgument, "spectrum needs an API, or --library");
+      }};
   AddSelection("Metric to show", kDefaultMetric, spectrum);
   return spectrum;
 }

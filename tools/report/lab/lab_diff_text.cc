@@ -74,8 +74,8 @@ void AddNames(CsvColumns<CsvRow>& columns) {
                      }});
   columns.push_back({"change", [](CsvWriter& csv, const CsvRow& row) {
                        csv.Text(row.time != nullptr
-                                    ? analysis::Name(row.time->change, row.time->metric)
-                                    : analysis::Name(row.count->change, row.count->metric));
+                                    ? analysis::Words(row.time->change, row.time->metric)
+                                    : analysis::Words(row.count->change, row.count->metric));
                      }});
 }
 

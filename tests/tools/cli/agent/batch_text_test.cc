@@ -103,6 +103,13 @@ TEST(RowSentenceTest, EveryMetricHasOne) {
               HasSubstr(": 1 call allocated 2.0 KiB of memory. "));
 }
 
+TEST(RowSentenceTest, AnUnknownMetricOfAKeptBatchHasNoValue) {
+  for (const unsigned number : {0U, shm::kMaxMetric + 1, 255U}) {
+    const auto metric = static_cast<stats::Metric>(number);
+    EXPECT_THAT(RowSentence(Row(metric, {1}), kUtf8), HasSubstr(": . "));
+  }
+}
+
 TEST(RowSentenceTest, TextFromOutsideIsEscaped) {
   wire::BatchRow row = Row(stats::Metric::kWallTime, {1});
   row.api.symbol = "a\x1b[2J";
