@@ -37,7 +37,9 @@ static_assert(offsetof(CallRecord<void>, saved_register) == FIELDCOST_RECORD_SAV
 static_assert(offsetof(CallRecord<void>, target) == FIELDCOST_RECORD_TARGET);
 static_assert(offsetof(CallRecord<void>, stack_pointer) == FIELDCOST_RECORD_STACK_POINTER);
 static_assert(offsetof(CallRecord<void>, start_ticks) == FIELDCOST_RECORD_START_TICKS);
+#ifdef FIELDCOST_EVERY_CALL
 static_assert(offsetof(CallRecord<void>, frame_id) == FIELDCOST_RECORD_FRAME_ID);
+#endif
 
 // Returns the address that identifies a frame to unwinders: the one just above its return address.
 // Calls that tail-call each other share that address; each is distinguished from its caller's

@@ -40,7 +40,7 @@ class MetricsText {
     BeginGauges(std::move(name), std::move(help));
     AddValue(static_cast<double>(value), nullptr);
   }
-  // Starts a family whose values have a label each.
+  // Starts a family of values with one label each.
   void BeginCounters(std::string name, std::string help);
   void BeginGauges(std::string name, std::string help);
   // Adds a value to the family that was started last. REQUIRES: there is one.

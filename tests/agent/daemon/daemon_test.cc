@@ -23,7 +23,7 @@ using testing::ProcessOptions;
 using testing::ProcessResult;
 using testing::RunProcess;
 
-class DaemonTest : public AgentFixture {
+class DaemonTest : public volunteer::AgentFixture {
  protected:
   void SetUp() override {
     StartServer();

@@ -19,7 +19,7 @@ using testing::BackgroundProcess;
 using ::testing::HasSubstr;
 using testing::ProcessOptions;
 
-class ServiceManagerTest : public AgentFixture {
+class ServiceManagerTest : public volunteer::AgentFixture {
  protected:
   void SetUp() override { WriteConfig(); }
 

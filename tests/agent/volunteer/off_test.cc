@@ -99,7 +99,7 @@ std::vector<Withdrawal> AllWithdrawals() {
 }
 INSTANTIATE_TEST_SUITE_P(EveryStep, OffWhileSendingTest, ::testing::ValuesIn(AllWithdrawals()),
                          [](const auto& row) {
-                           return fmt::format("{}At{}", reach::Name(row.param.to),
+                           return fmt::format("{}At{}", settings::Name(row.param.to),
                                               static_cast<int>(row.param.step));
                          });
 
