@@ -31,7 +31,7 @@ enum class Wording : std::uint8_t {
 };
 std::string_view Words(Verdict verdict, Wording wording);
 
-// What a comparison requires. A member that a kind of comparison does not use is 0.
+// The requirements of a comparison. A member that a kind of comparison does not use is 0.
 struct Thresholds {
   double false_share = 0;            // maximum q: the share of false ones among the changes found
   double least_ratio = 1;            // more: at least this; less: at most 1 / this
