@@ -8,9 +8,9 @@
 
 #include "agent/idle/bpf_collector.h"
 #include "agent/idle/candidate_collector.h"
+#include "agent/idle/conformance/literal_collector.h"
 #include "agent/idle/idle_collector.h"
 #include "agent/idle/idle_writer.h"
-#include "agent/idle/conformance/literal_collector.h"
 #include "agent/idle/proc_stat.h"
 #include "agent/idle/switch_follower.h"
 #include "agent/idle/unprivileged_collector.h"

@@ -149,8 +149,7 @@ std::string RenderMetrics(const ServiceState& state) {
   if (state.scrub) AddScrub(*state.scrub, metrics);
   if (state.damaged_files) {
     metrics.Gauge("fieldcost_damaged_files",
-                  "Damaged files next to the store, in publish/ and keys/.",
-                  *state.damaged_files);
+                  "Damaged files next to the store, in publish/ and keys/.", *state.damaged_files);
   }
   serve::AddProcessMetrics(metrics);
   return metrics.Text();

@@ -163,8 +163,7 @@ std::string Service::Metrics() const {
                counters_.duplicates.load());
   text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
                counters_.refused_batches.load());
-  text.Counter("fieldcost_probe_logins_total", "successful logins",
-               counters_.logins.load());
+  text.Counter("fieldcost_probe_logins_total", "successful logins", counters_.logins.load());
   text.Counter("fieldcost_probe_failed_logins_total", "failed or delayed logins",
                counters_.failed_logins.load());
   text.Counter("fieldcost_probe_forged_forms_total", "forged form submissions",

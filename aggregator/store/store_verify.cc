@@ -216,7 +216,7 @@ Result<VerifyReport> Store::Verify() {
   const LevelLock expire_lock(state_->expire_mutex, lock_order::kExpiry);
   VerifyReport report;
   FIELDCOST_TRY(CheckFiles(*state_->database, report));
-  FIELDCOST_TRY(ReadBindings(*state_->database, report));
+  FIELDCOST_TRY(NoteIfCorrupt(ReadBindings(*state_->database, report), report));
   FIELDCOST_TRY(NoteIfCorrupt(CheckRunning(report), report));
   return report;
 }
@@ -226,7 +226,7 @@ Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
   VerifyReport report;
   report.sequence = state->sums.last_number();
   FIELDCOST_TRY(CheckFiles(*state->database, report));
-  FIELDCOST_TRY(ReadBindings(*state->database, report));
+  FIELDCOST_TRY(NoteIfCorrupt(ReadBindings(*state->database, report), report));
   if (report.torn_bytes != 0) {
     const Database::TornLog& log = state->database->torn_logs().front();
     Note(

@@ -69,9 +69,7 @@ Response JsonError(int status, std::string_view code, std::string_view message) 
                               QuoteJson(message))};
 }
 
-Response NotFound() {
-  return JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
-}
+Response NotFound() { return JsonError(404, Name(ErrorCode::kNotFound), "unknown address"); }
 
 Response WrongMethod(std::string_view allowed) {
   Response refusal = JsonError(405, Name(ErrorCode::kInvalidArgument),

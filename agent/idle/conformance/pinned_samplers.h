@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent/idle/conformance/mask_journal.h"
 #include "agent/idle/idle_clock.h"
 #include "agent/idle/idle_probe.h"
-#include "agent/idle/conformance/mask_journal.h"
 #include "agent/perf/wait_stack.h"
 #include "common/base/file.h"
 #include "common/base/result.h"

@@ -241,10 +241,9 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
   const auto [route, allowed] =
       http::FindRoute<Route>(kRoutes, untrusted_request.method, target->path);
   if (route == nullptr) {
-    respond(Guarded(allowed.empty()
-                        ? ErrorFor(untrusted_request.target,
-                                   Fail(ErrorCode::kNotFound, "unknown address"))
-                        : http::WrongMethod(allowed)));
+    respond(Guarded(allowed.empty() ? ErrorFor(untrusted_request.target,
+                                               Fail(ErrorCode::kNotFound, "unknown address"))
+                                    : http::WrongMethod(allowed)));
     return;
   }
   WorkerPool& pool = route->pool == Pool::kPasswords ? password_workers_ : workers_;

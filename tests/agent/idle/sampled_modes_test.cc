@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "agent/idle/idle_probe.h"
 #include "agent/idle/conformance/literal_collector.h"
+#include "agent/idle/idle_probe.h"
 #include "agent/perf/process_threads.h"
 #include "tests/agent/idle/recorder.h"
 
