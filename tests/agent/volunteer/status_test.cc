@@ -79,7 +79,7 @@ TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
   const Agent agent = OpenAgent(settings::Mode::kOn);
   auto bytes = ReadFile(paths_.policy_file(), 1 << 20);
   ASSERT_TRUE(bytes);
-  (*bytes)[8] = 1;
+  (*bytes)[8] = 2;
   ASSERT_TRUE(WriteFileAtomically(paths_.policy_file(), *bytes, 0600));
   EXPECT_THAT(Problem(agent), HasSubstr("not a policy file of this version"));
 }
