@@ -73,7 +73,7 @@ TEST_F(JourneyTest, AfterWithdrawingTheServiceIsAsIfTheAgentHadNeverBeenThere) {
   // A receipt of maximum size, which refuses all rows, still reaches the code that verifies it.
   constexpr std::size_t kMostReceiptDigits = 2 * (wire::kMaxBatchRows / 8 + 32);
   const http::Response forged = MustSend(
-      WithdrawalRequest(key_, 1, Body(5, 1), "0401" + std::string(kMostReceiptDigits, 'f')));
+      WithdrawalRequest(key_, 1, Body(5, 1), "0101" + std::string(kMostReceiptDigits, 'f')));
   EXPECT_EQ(forged.status, 403) << forged.body;
   EXPECT_THAT(forged.body, HasSubstr("receipt"));
   const http::Response first = MustSend(WithdrawalRequest(key_, 1, Body(5, 1), receipt));
@@ -171,7 +171,7 @@ TEST_F(JourneyTest, ALostReceiptSecretIsNoticed) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Stop();
   ASSERT_TRUE(std::filesystem::remove(dir_.path() / "data" / "keys" / "receipt.secret"));
-  ExpectRefusal(Command(), ErrorCode::kCorrupt, "receipt.secret is missing, and ");
+  ExpectRefusal(Command(), ErrorCode::kCorrupt, "receipt.secret is missing, but ");
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "data" / "keys" / "receipt.secret"));
 }
 

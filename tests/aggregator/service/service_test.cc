@@ -155,7 +155,7 @@ TEST_F(ServiceTest, ALostPseudonymSecretIsNoticed) {
   Stop();
   ASSERT_TRUE(std::filesystem::remove(dir_.path() / "data" / "keys" / "pseudonym.secret"));
   for (int tries = 0; tries < 2; ++tries) {
-    ExpectRefusal(Command(), ErrorCode::kCorrupt, "pseudonym.secret is missing, and ");
+    ExpectRefusal(Command(), ErrorCode::kCorrupt, "pseudonym.secret is missing, but ");
     EXPECT_FALSE(std::filesystem::exists(dir_.path() / "data" / "keys" / "pseudonym.secret"));
   }
 }

@@ -211,7 +211,7 @@ TEST_F(TraceTest, AFailureToRecordKeepsTheLastRecording) {
   ASSERT_EQ(Trace({}, {"/bin/true"}).exit_status, 0);
   const ProcessResult gone = Cli({"trace", "-o", file(), "-p", "2147483647"});
   EXPECT_EQ(gone.exit_status, kNotFound);
-  EXPECT_THAT(gone.errors, HasSubstr("2147483647: there is none"));
+  EXPECT_THAT(gone.errors, HasSubstr("2147483647: no such process"));
   EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
   EXPECT_EQ(Cli({"trace", "-p", "0"}).exit_status, kUsage);
   EXPECT_EQ(Cli({"trace", "-p", "1", "--for", "0s"}).exit_status, kUsage);
