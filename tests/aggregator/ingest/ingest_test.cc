@@ -113,7 +113,7 @@ TEST_F(IngestTest, ARefusedRowNeverCostsTheOthers) {
   EXPECT_EQ(answer.accepted_rows, 2U);
   EXPECT_EQ(answer.rejected_rows, 7U);
   const std::vector<std::pair<std::uint32_t, std::string>> expected = {
-      {1, "unknown metric 77"}, {2, ""},          {3, ""},       {4, ""},
+      {1, "unknown metric 77"}, {2, ""},          {3, ""},     {4, ""},
       {5, "week 2954"},         {6, "week 2962"}, {7, "twice"}};
   ASSERT_EQ(answer.rejects.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
