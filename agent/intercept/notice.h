@@ -38,7 +38,7 @@ extern const WrappedFunction kNotices[kNoticeCount];
 // Called before such a function, with its first two arguments.
 void Notice(uint32_t notice, uint64_t first, uint64_t second);
 
-// Does what fieldcost_thunk_enter (thunk.h) must do for a notice stub: reacts to the call if the
+// Implements fieldcost_thunk_enter (thunk.h) for a notice stub: reacts to the call if the
 // process is attached, and continues with the function.
 inline Entry EnterNotice(uint32_t what, const uint64_t* return_slot, bool is_attached) {
   const uint32_t notice = what & ~kNoticeFlag;

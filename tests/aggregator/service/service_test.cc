@@ -134,7 +134,7 @@ TEST_F(ServiceTest, AnotherServersPortAndDataDirectoryAreRefused) {
 TEST_F(ServiceTest, AnUnreadableDataDirectoryIsRefusedByName) {
   std::filesystem::create_directory(dir_.path() / "data");
   testing::ProcessOptions command = Command();
-  if (::geteuid() == 0) {  // root can read everything, so run as user nobody with fewer rights
+  if (::geteuid() == 0) {  // root can read every file, the user nobody cannot
     for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
       ASSERT_EQ(::chmod(entry.path().c_str(), 0644), 0);
     }

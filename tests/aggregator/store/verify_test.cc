@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/database.h"
 #include "aggregator/store/kept.h"
@@ -248,6 +251,31 @@ TEST_F(VerifyTest, EveryReaderNamesTheDamagedLedgerFile) {
   } while (file.number != 0);
   EXPECT_EQ(found, 1U);
   EXPECT_THAT((*store)->Verify()->first_problem, HasSubstr(path));
+}
+
+// Damages each part of each table file: properties, an index, a filter or a block.
+TEST_F(VerifyTest, NamesTheDamagedTableFileWhereverItIsDamaged) {
+  std::vector<std::filesystem::path> paths;
+  ChangeIn(options_, [&](Database& database, Database::WriteSet&) {
+    for (const Database::TableFile& file : database.TableFiles()) paths.push_back(file.path);
+  });
+  ASSERT_GE(paths.size(), 4U);
+  for (const std::filesystem::path& path : paths) {
+    const std::string good = ReadFile(path, kMiB).value();
+    for (std::size_t at = 0; at < good.size(); at += 128) {
+      std::string bytes = good;
+      std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + 512, bytes.size())),
+                '\0');
+      ASSERT_TRUE(WriteFileAtomically(path, bytes, 0600).has_value());
+      const auto report = Store::VerifyStopped(options_);
+      const std::string problem = report ? report->first_problem : report.error().message;
+      EXPECT_THAT(problem, ::testing::AnyOf(HasSubstr(path.filename().string()),
+                                            HasSubstr("one of the .sst files")))
+          << path << " at " << at << " of " << good.size();
+    }
+    ASSERT_TRUE(WriteFileAtomically(path, good, 0600).has_value());
+  }
 }
 
 TEST_F(VerifyTest, EscapesDamagedBytesInMessages) {
