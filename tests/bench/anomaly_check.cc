@@ -63,7 +63,6 @@ int main(int count, char** arguments) {
   inference::Decide(report);
   const std::clock_t end = std::clock();
   int worse = 0;
-  for (const inference::Comparison& api : report)
-    worse += api.verdict == inference::Verdict::kMore;
+  for (const inference::Comparison& api : report) worse += api.verdict == inference::Verdict::kMore;
   std::printf("%d worse\n%.1f\n", worse, static_cast<double>(end - start) * 1e3 / CLOCKS_PER_SEC);
 }

@@ -253,8 +253,18 @@ TEST_F(VerifyTest, EveryReaderNamesTheDamagedLedgerFile) {
   EXPECT_THAT((*store)->Verify()->first_problem, HasSubstr(path));
 }
 
-// Damages each part of each table file: properties, an index, a filter or a block.
+// Damages each part of each table file: properties, an index, a filter or a block. The bindings are
+// in a file of their own, which opening does not need.
 TEST_F(VerifyTest, NamesTheDamagedTableFileWhereverItIsDamaged) {
+  {
+    const auto store = Store::Open(options_);
+    ASSERT_TRUE(store.has_value());
+    ASSERT_TRUE((*store)->Bind("name", "value").has_value());
+    TestBatch batch;
+    MakeTestBatch(kAgent, kBatches + 1, batch, nullptr);
+    ASSERT_TRUE((*store)->Accept(batch.View()).has_value());
+    ASSERT_TRUE((*store)->Checkpoint().has_value());
+  }
   std::vector<std::filesystem::path> paths;
   ChangeIn(options_, [&](Database& database, Database::WriteSet&) {
     for (const Database::TableFile& file : database.TableFiles()) paths.push_back(file.path);
