@@ -1,6 +1,6 @@
 #pragma once
 
-// What libraries have in common that intercept every call of many functions (FIELDCOST_EVERY_CALL):
+// Shared by the libraries that intercept every call of many functions (FIELDCOST_EVERY_CALL):
 // the table of their targets, their file, their start, and the parts of hooks.h that follow from
 // these. A library derives its state from EveryCallProcess and implements the hooks below.
 

@@ -16,7 +16,7 @@ Response JsonAnswer(int status, std::string json);
 Response ErrorAnswer(const Error& error);
 Response Redirect(std::string_view link);
 
-// What differs between the security headers of sites.
+// The security headers that differ between sites.
 struct SitePolicy {
   std::string_view content_security_policy;
   std::string_view resource_policy = "same-origin";  // Cross-Origin-Resource-Policy

@@ -8,7 +8,7 @@
 
 namespace fieldcost::serve {
 
-// What every server answers on its operator's listener (GET, open to every user of the machine).
+// The paths that every server answers on its operator's listener (GET, open to all local users).
 inline constexpr char kLivezPath[] = "/livez";      // 200 while the process serves
 inline constexpr char kReadyzPath[] = "/readyz";    // 200 if batches are accepted; else 503 and why
 inline constexpr char kMetricsPath[] = "/metrics";  // Prometheus' text format 0.0.4

@@ -13,7 +13,7 @@ namespace fieldcost::stats {
 // from others, names it. Numbers and sets of metrics are in common/shm/metric.h, which measured
 // programs share.
 
-// What one value of a metric belongs to.
+// The unit that one value of a metric belongs to.
 enum class ValueOf : std::uint8_t { kCall, kAllocation, kRun, kReason };
 
 // The kind of its largest plausible values (aggregator/ingest/row_check.cc).

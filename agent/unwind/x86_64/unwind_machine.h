@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-// What unwinding must know about the machine. machine_return_path.cc decodes its instructions.
+// Facts about the machine that unwinding needs. machine_return_path.cc decodes its instructions.
 
 namespace fieldcost::unwind {
 
