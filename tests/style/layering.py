@@ -203,6 +203,15 @@ def check_links(root, folder, problems):
             problems.append(f"{folder}/CMakeLists.txt: links fieldcost_{target}, which {folder} may not see")
 
 
+def check_readme(root, problems):
+    """The folders that the README's table of libraries names use such a library."""
+    rows = [line for line in (root / "README.md").read_text().splitlines() if line.startswith("| ")]
+    for row in rows[rows.index("| library | why |") + 1:]:
+        for folder in re.findall(r"\(`((?:common|agent|aggregator|tools)/[a-z_/]+)`\)", row):
+            if folder in TABLE and not TABLE[folder][1]:
+                problems.append(f"README.md: {folder} uses no library: {row[:40]}")
+
+
 def main():
     root = Path(sys.argv[1])
     problems = []
@@ -215,6 +224,7 @@ def main():
     for folder in TABLE:
         if (root / folder / "CMakeLists.txt").exists():
             check_links(root, folder, problems)
+    check_readme(root, problems)
     print("\n".join(problems) if problems else f"{len(files)} sources follow the layering table")
     return 1 if problems else 0
 
