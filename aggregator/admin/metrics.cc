@@ -69,7 +69,7 @@ void AddStore(const store::StoreGauges& store, MetricsText& metrics) {
 }
 
 // Adds the metrics of a task, named `prefix` plus a suffix.
-void AddTask(const std::string& prefix, const std::string& what, const TaskState& task,
+void AddTask(const std::string& prefix, const std::string& what, const aggregator::TaskState& task,
              MetricsText& metrics) {
   metrics.Counter(prefix + "_runs_total", what + " that succeeded.", task.successes);
   metrics.Counter(prefix + "_failures_total", what + " that failed.", task.failures);
@@ -122,7 +122,7 @@ void AddBatchLatency(const Latency& latency, MetricsText& metrics) {
                     Latency::kBounds, latency.Counts(), latency.SumSeconds());
 }
 
-void AddScrub(const ScrubState& scrub, MetricsText& metrics) {
+void AddScrub(const aggregator::ScrubState& scrub, MetricsText& metrics) {
   AddTask("fieldcost_scrub", "Times that all files of the store were read", scrub.rounds, metrics);
   metrics.Counter("fieldcost_scrub_bytes_total", "Bytes of the store's files read by the scrub.",
                   scrub.bytes);

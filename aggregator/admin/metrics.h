@@ -9,28 +9,14 @@
 #include "aggregator/admin/latency.h"
 #include "aggregator/ingest/counters.h"
 #include "aggregator/store/store.h"
-#include "common/base/clock.h"
+#include "aggregator/upkeep/task_states.h"
 #include "common/http/http_server.h"
 
 namespace fieldcost::admin {
 
-// The outcomes of a repeated task.
-struct TaskState {
-  std::uint64_t successes = 0;
-  std::uint64_t failures = 0;
-  std::optional<WallTime> last_success;
-  std::chrono::microseconds last_duration{0};
-};
-
-// Progress of reading the store's files in the background.
-struct ScrubState {
-  TaskState rounds;         // rounds over all files; a failure means damage
-  std::uint64_t bytes = 0;  // read since the start
-};
-
 // The publication in force.
 struct PublicationState {
-  TaskState task;
+  aggregator::TaskState task;
   std::uint64_t version = 0;
   std::uint64_t rows = 0;
   std::uint64_t withheld = 0;
@@ -53,8 +39,8 @@ struct ServiceState {
   std::optional<store::StoreGauges> store;
   std::optional<std::uint64_t> stored_bytes;  // on the disk
   std::optional<PublicationState> publication;
-  std::optional<TaskState> retention;
-  std::optional<ScrubState> scrub;
+  std::optional<aggregator::TaskState> retention;
+  std::optional<aggregator::ScrubState> scrub;
   std::optional<std::uint64_t> damaged_files;  // of the files next to the store
 };
 

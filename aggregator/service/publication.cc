@@ -9,7 +9,7 @@ namespace fieldcost::aggregator {
 using SteadyClock = std::chrono::steady_clock;
 
 void NoteTaskRun(TaskOutcome outcome, SteadyClock::time_point start, const Clock& clock,
-                 admin::TaskState& task) {
+                 TaskState& task) {
   if (outcome == TaskOutcome::kFailed) {
     ++task.failures;
     return;

@@ -44,6 +44,6 @@ enum class TaskOutcome { kDone, kFailed };
 
 // Records a run of a task that began at `start` and ends now.
 void NoteTaskRun(TaskOutcome outcome, std::chrono::steady_clock::time_point start,
-                 const Clock& clock, admin::TaskState& task);
+                 const Clock& clock, TaskState& task);
 
 }  // namespace fieldcost::aggregator

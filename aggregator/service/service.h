@@ -125,7 +125,7 @@ class Service {
   mutable std::atomic<bool> was_full_{false};  // as of the last check
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable Mutex retention_mutex_;
-  admin::TaskState retention_state_ FIELDCOST_GUARDED_BY(retention_mutex_);
+  TaskState retention_state_ FIELDCOST_GUARDED_BY(retention_mutex_);
   std::map<std::string, std::string> bindings_;  // fingerprints of the secrets in use
   std::optional<PeriodicTask> files_task_;
   mutable Mutex files_mutex_;

@@ -77,7 +77,7 @@ Status Scrub::EndRound(std::chrono::seconds duration) {
   return {};
 }
 
-admin::ScrubState Scrub::state() const {
+ScrubState Scrub::state() const {
   const MutexLock lock(mutex_);
   return state_;
 }

@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "aggregator/admin/metrics.h"
 #include "aggregator/store/store.h"
+#include "aggregator/upkeep/task_states.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
@@ -21,7 +21,7 @@ class Scrub {
 
   // Reads as much as is due per `interval`. kIo: a file cannot be read, or the store has failed.
   Status Step(std::chrono::seconds interval);
-  admin::ScrubState state() const;
+  ScrubState state() const;
 
  private:
   Status EndRound(std::chrono::seconds duration);
@@ -31,7 +31,7 @@ class Scrub {
   const std::chrono::seconds period_;
   bool round_is_good_ = true;  // as far as this process knows
   mutable Mutex mutex_;
-  admin::ScrubState state_ FIELDCOST_GUARDED_BY(mutex_);
+  ScrubState state_ FIELDCOST_GUARDED_BY(mutex_);
 };
 
 // Makes the calling thread run only when processor and disk are otherwise idle.

@@ -65,9 +65,10 @@ TABLE = {
     "agent/daemon": (["base", "command", "harvest", "policy", "runs", "settings", "systemd", "volunteer"],
                       ["systemd/"]),
     "aggregator": (["base", "command", "operate", "service"], []),
-    "aggregator/admin": (["base", "http", "ingest", "publish", "serve", "store"], ["boost/json"]),
+    # Upkeep only for the states that /metrics reports.
+    "aggregator/admin": (["base", "http", "ingest", "publish", "serve", "store", "upkeep"], ["boost/json"]),
     "aggregator/config": (["base", "config", "serve", "wire", "http", "ingest", "publish", "store"], []),
-    "aggregator/upkeep": (["base", "crypto", "admin", "ingest", "publish", "store"], []),
+    "aggregator/upkeep": (["base", "crypto", "ingest", "publish", "store"], []),
     "aggregator/service": (["base", "serve", "systemd", "wire", "http", "admin", "aggregator_config", "ingest",
                             "publish", "store", "upkeep"], []),
     # The operator's commands, with or without the service: never see it.

@@ -53,7 +53,7 @@ class MetricsTest : public ::testing::Test {
                                       .last_duration = std::chrono::milliseconds(250)},
                              .version = 4,
                              .rows = 10},
-        .retention = TaskState{}};
+        .retention = aggregator::TaskState{}};
   }
 
   ingest::Counters counters_;
