@@ -323,9 +323,7 @@ bool IsSound(const store::CompactRow& row) {
     if (bucket.weight() > most - weight) return false;
     weight += bucket.weight();
   }
-  const std::uint64_t sized = row.sizes.Contributions();
   return !overflows && (weight == 0 || weight == most) &&
-         (sized == 0 || sized == row.scalars.contributions) &&
          stats::ValidateTimed(total.count, row.untimed, row.buckets.size()).has_value() &&
          stats::Validate(row.sizes.buckets, row.scalars.contributions, total).has_value();
 }

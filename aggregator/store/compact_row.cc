@@ -59,11 +59,11 @@ std::optional<std::vector<CompactBucket>> BucketsWithout(const std::vector<Compa
   return left;
 }
 
-// Whether the buckets' weights are those of at most `contributions` whole contributions.
-bool AreWhole(const std::vector<CompactBucket>& buckets, std::uint64_t contributions) {
+// Whether there are no weights, or those of all `contributions`.
+bool AreComplete(const std::vector<CompactBucket>& buckets, std::uint64_t contributions) {
   stats::Uint128 total = 0;
   for (const CompactBucket& bucket : buckets) total += bucket.weight();
-  return total % stats::kWeightOne == 0 && total >> stats::kWeightBits <= contributions;
+  return total == 0 || total == stats::Uint128{contributions} << stats::kWeightBits;
 }
 
 // Calls and sum over all buckets, saturating.
@@ -118,7 +118,7 @@ Status CompactRow::Subtract(const CompactRow& other) {
   auto left = BucketsWithout(buckets, other.buckets, stuck);
   if (!left) return not_contained;
   if (left->empty() && left_scalars.contributions != 0) return not_contained;
-  if (!AreWhole(*left, left_scalars.contributions)) return not_contained;
+  if (!AreComplete(*left, left_scalars.contributions)) return not_contained;
   stats::ContributionSizes left_sizes = sizes;
   if (!left_sizes.Subtract(other.sizes)) return not_contained;
   const stats::Bucket left_totals = TotalsOf(*left);

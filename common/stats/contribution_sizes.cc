@@ -151,7 +151,9 @@ Status Validate(std::span<const SizeBucket> untrusted_sizes, std::uint64_t contr
     totals[kind] = SaturatingAdd(totals[kind], bucket.total, overflows);
   }
   if (counts[0] != counts[1]) return Impossible("other contributions of calls than of costs");
-  if (counts[0] > contributions) return Impossible("more contributions than there are");
+  if (!untrusted_sizes.empty() && counts[0] != contributions) {
+    return Impossible("not of the row's contributions");
+  }
   if (overflows || totals[0] > row_totals.count || totals[1] > row_totals.sum) {
     return Impossible("more than the row has");
   }

@@ -62,9 +62,10 @@ std::array<SizeBucket, 2> SizesOf(std::uint64_t calls, Uint128 sum);
 // Sizes of one contribution with this histogram; none if it is empty.
 ContributionSizes SizesOf(const CostHistogram& histogram);
 
-// kCorrupt unless the sizes can be those of some or all of `contributions` to a row with these
+// kCorrupt unless there are none, or they can be those of all `contributions` to a row with these
 // totals: as many of calls as of sums, ascending slots, each total within its slot, no more of
-// anything than there is.
+// anything than there is. Sizes of only some contributions are refused, since the cap and the
+// bounded sums would then depend on which ones were left out.
 Status Validate(std::span<const SizeBucket> untrusted_sizes, std::uint64_t contributions,
                 const Bucket& row_totals);
 

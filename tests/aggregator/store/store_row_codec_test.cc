@@ -155,7 +155,7 @@ TEST(CompactRowTest, RefusesToSubtractWhatWasNeverAdded) {
   }
 }
 
-TEST(CompactRowTest, NeitherPartsOfContributionsNorMoreWeightThanContributionsAreLeft) {
+TEST(CompactRowTest, NeverLeavesWeightsOfOtherContributionsThanTheRows) {
   stats::CostHistogram histogram;
   for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
   CompactRow weighted;
@@ -172,11 +172,15 @@ TEST(CompactRowTest, NeitherPartsOfContributionsNorMoreWeightThanContributionsAr
   CompactRow part = later;
   part.buckets[0].set_weight(1);
   EXPECT_FALSE(sums.Subtract(part).has_value()) << "leaves a part of a contribution";
+  CompactRow mixed = sums;
+  mixed.Add(weighted);
+  mixed.Add(unweighted);
+  EXPECT_FALSE(mixed.Subtract(weighted).has_value()) << "leaves less weight than contributions";
   EXPECT_TRUE(sums.Subtract(weighted).has_value());
   EXPECT_EQ(sums, later);
 }
 
-TEST(CompactRowTest, MoreSizesThanContributionsOrValuesAreNotLeft) {
+TEST(CompactRowTest, NeverLeavesSizesOfOtherContributionsOrMoreThanTheValues) {
   const auto row_of = [](std::initializer_list<std::uint64_t> values, bool has_sizes) {
     stats::CostHistogram histogram;
     for (const std::uint64_t value : values) histogram.Add(value);
@@ -195,6 +199,9 @@ TEST(CompactRowTest, MoreSizesThanContributionsOrValuesAreNotLeft) {
   EXPECT_EQ(sums, both);
   EXPECT_TRUE(sums.Subtract(row_of({7}, false)).has_value());
   EXPECT_EQ(sums, sized);
+  sums = both;
+  sums.Add(sized);
+  EXPECT_FALSE(sums.Subtract(sized).has_value()) << "leaves sizes of 1 of 2 contributions";
   // Another contribution, without sizes, would remain, but the first one's sizes would no longer
   // fit.
   sums = both;

@@ -161,19 +161,15 @@ TEST(ContributionSizesTest, SumsBeyond64BitsCountAsTheGreatestOf64) {
 TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   const Sums good({{3, 10}, {2000, 5000}, {1, 0}, {2, 9}});
   ASSERT_TRUE(good.Check());
-  // With fewer contributions, or with less of anything than the row has.
+  // More of anything than the row has.
   Sums sums = good;
-  sums.contributions = 3;
-  EXPECT_FALSE(sums.Check());
-  sums = good;
   sums.totals.count -= 1;
   EXPECT_FALSE(sums.Check());
   sums = good;
   sums.totals.sum -= 1;
   EXPECT_FALSE(sums.Check());
-  // With more, added by later batches.
+  // Fewer calls and lower costs than the row has: later batches add to both without contributing.
   sums = good;
-  sums.contributions += 7;
   sums.totals.count += 100;
   sums.totals.sum += 1;
   EXPECT_TRUE(sums.Check());
@@ -206,6 +202,20 @@ TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   }
 }
 
+TEST(ContributionSizesTest, RefusesSizesOfFewerOrMoreContributionsThanTheRowHas) {
+  std::mt19937_64 random(43);
+  for (int round = 0; round < 300; ++round) {
+    const Sums all(RandomSizes(random, 20));
+    for (std::uint64_t contributions = 0; contributions <= 25; ++contributions) {
+      Sums sums = all;
+      sums.contributions = contributions;
+      ASSERT_EQ(sums.Check().has_value(), contributions == all.contributions) << contributions;
+      sums.sizes = {};  // none at all is possible
+      ASSERT_TRUE(sums.Check().has_value()) << contributions;
+    }
+  }
+}
+
 TEST(BoundedSumsTest, RefusesImpossibleBoundedSums) {
   CostHistogram histogram;
   for (const std::uint64_t value : {5, 6, 7}) histogram.Add(value);
@@ -214,6 +224,7 @@ TEST(BoundedSumsTest, RefusesImpossibleBoundedSums) {
   EXPECT_TRUE(check({.contributions = 2, .calls = 2, .sum = 0}));
   EXPECT_TRUE(check({.contributions = 2, .calls = 3, .sum = 18}));
   EXPECT_FALSE(check({.contributions = 3, .calls = 3, .sum = 18}));
+  EXPECT_FALSE(check({.contributions = 1, .calls = 3, .sum = 18}));
   EXPECT_FALSE(check({.contributions = 2, .calls = 1, .sum = 18}));
   EXPECT_FALSE(check({.contributions = 2, .calls = 4, .sum = 18}));
   EXPECT_FALSE(check({.contributions = 2, .calls = 3, .sum = 19}));
