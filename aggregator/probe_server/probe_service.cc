@@ -30,11 +30,11 @@ Status Service::Start() {
   FIELDCOST_TRY(http::ReserveDescriptors(options));
   FIELDCOST_TRY(CheckStart(config_).transform([](const std::string&) {}));
   FIELDCOST_TRY(StartSite());
-  FIELDCOST_TRY(StartAdmin());
   const auto handle = [this](http::Request request, const http::Respond& respond) {
     site_->Handle(std::move(request), respond);
   };
   FIELDCOST_ASSIGN(server_, http::Server::Start(options, handle));
+  FIELDCOST_TRY(StartAdmin());
   const std::string url = serve::UrlOf(config_.server, *server_);
   FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
   LogEvent(LogLevel::kInfo, "listening on " + url);
@@ -144,7 +144,6 @@ bool Service::IsDiskFull() const {
 std::string Service::WhyNotReady() const {
   if (!writer_->healthy()) return "the database has failed";
   if (IsDiskFull()) return "less than data.min_free_mib is free on the disk of the data";
-  if (!server_) return "starting";
   if (const auto validity = server_->certificate_validity()) {
     const std::string why =
         http::WhyNotValid(*validity, std::chrono::floor<std::chrono::seconds>(clock_.Now()));
@@ -172,15 +171,12 @@ std::string Service::Metrics() const {
                counters_.overloads.load());
   text.Counter("fieldcost_probe_expired_events_total", "events removed for their age",
                expired_.load());
-  if (server_) {
-    const http::ServerCounters door = server_->counters();
-    text.Gauge("fieldcost_probe_open_connections", "current connections", door.open_connections);
-    text.Counter("fieldcost_probe_requests_total", "requests of all kinds", door.requests);
-    text.Counter("fieldcost_probe_over_address_limit_total",
-                 "connections and requests above the limits of an address",
-                 door.over_address_limit);
-  }
-  if (const auto validity = server_ ? server_->certificate_validity() : std::nullopt) {
+  const http::ServerCounters door = server_->counters();
+  text.Gauge("fieldcost_probe_open_connections", "current connections", door.open_connections);
+  text.Counter("fieldcost_probe_requests_total", "requests of all kinds", door.requests);
+  text.Counter("fieldcost_probe_over_address_limit_total",
+               "connections and requests above the limits of an address", door.over_address_limit);
+  if (const auto validity = server_->certificate_validity()) {
     text.Gauge("fieldcost_certificate_expiry_timestamp_seconds",
                "expiry of the current certificate, in Unix time",
                validity->end.time_since_epoch().count());

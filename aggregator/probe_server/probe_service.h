@@ -20,7 +20,8 @@ namespace fieldcost::probe_server {
 inline constexpr std::size_t kReservedDescriptors = 128;
 
 // The parts of a running server, in the order in which they start. Only the thread of Serve() calls
-// its functions.
+// its functions. The administration listener starts last, so that its thread finds the other parts
+// complete; they are not replaced afterwards.
 class Service {
  public:
   // REQUIRES: both outlive this object.
@@ -44,6 +45,7 @@ class Service {
   // Reads the server's names from the certificate and the configuration.
   Status ReadHosts();
   std::vector<std::string> Hosts() const;
+  // REQUIRES: everything else has started, since the listener's thread reads it without a lock.
   Status StartAdmin();
   void ExpireMore();
   bool IsDiskFull() const;
