@@ -88,26 +88,24 @@ void WorkFor(perf::Counter counter) {
   }
 }
 
-std::string WhyNotOpen(int error_number) {
+Error OpenError(int error_number) {
   if (error_number == ENOENT || error_number == ENODEV || error_number == ENXIO ||
-      error_number == EOPNOTSUPP)
-    return "the kernel has no such counter here";
-  if (error_number == EACCES || error_number == EPERM)
-    return "the kernel does not permit it (kernel.perf_event_paranoid must be 2 or less)";
-  return std::generic_category().message(error_number);
+      error_number == EOPNOTSUPP) {
+    return Fail(ErrorCode::kUnsupported, "the kernel has no such counter here");
+  }
+  if (error_number == EACCES || error_number == EPERM) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "the kernel does not permit it (kernel.perf_event_paranoid must be 2 or less)");
+  }
+  return Fail(ErrorCode::kUnsupported, "{}", std::generic_category().message(error_number));
 }
 
-struct Tried {
-  UniqueFd event;
-  std::string why_not;
-};
-
 // Opens an event that only counts, if all CPUs can sample it.
-Tried Open(perf::Counter counter, std::uint64_t period_ns) {
+Result<UniqueFd> Open(perf::Counter counter, std::uint64_t period_ns) {
   perf_event_attr event = EventOf(counter);
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   UniqueFd counting(perf::OpenPerfEvent(event, 0, -1));
-  if (!counting.valid()) return {.event = {}, .why_not = WhyNotOpen(errno)};
+  if (!counting.valid()) return OpenError(errno);
   constexpr std::uint32_t kLittleStack = 8;
   const perf_event_attr sampled =
       perf::Sampled(EventOf(counter), {.period = perf::PeriodOf(counter, period_ns),
@@ -117,10 +115,11 @@ Tried Open(perf::Counter counter, std::uint64_t period_ns) {
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const UniqueFd sampling(perf::OpenPerfEvent(sampled, 0, cpu));
     const bool is_offline = !sampling.valid() && (errno == ENODEV || errno == ENXIO);
-    if (!sampling.valid() && !is_offline)
-      return {.event = {}, .why_not = fmt::format("CPU {}: {}", cpu, WhyNotOpen(errno))};
+    if (!sampling.valid() && !is_offline) {
+      return Within(OpenError(errno), fmt::format("CPU {}", cpu));
+    }
   }
-  return {.event = std::move(counting), .why_not = {}};
+  return counting;
 }
 
 std::optional<CounterReading> Read(const UniqueFd& event) {
@@ -130,43 +129,43 @@ std::optional<CounterReading> Read(const UniqueFd& event) {
   return reading;
 }
 
-std::string Try(perf::Counter counter, const UniqueFd& event) {
-  std::string why_not;
+Status Try(perf::Counter counter, const UniqueFd& event) {
+  Status plausible;
   for (int i = 0; i < kTries; ++i) {
     const auto before = Read(event);
     WorkFor(counter);
     const auto after = Read(event);
-    if (!before || !after) return "it cannot be read";
-    why_not = WhyNot(counter, {.value = after->value - before->value,
-                               .enabled_ns = after->enabled_ns - before->enabled_ns,
-                               .running_ns = after->running_ns - before->running_ns});
-    if (why_not.empty()) break;
+    if (!before || !after) return Fail(ErrorCode::kIo, "it cannot be read");
+    plausible = CheckReading(counter, {.value = after->value - before->value,
+                                       .enabled_ns = after->enabled_ns - before->enabled_ns,
+                                       .running_ns = after->running_ns - before->running_ns});
+    if (plausible) break;
   }
-  return why_not;
+  return plausible;
 }
 
 }  // namespace
 
-std::string WhyNot(perf::Counter counter, const CounterReading& reading) {
+Status CheckReading(perf::Counter counter, const CounterReading& reading) {
   if (reading.running_ns < reading.enabled_ns) {
-    return fmt::format("it counted only {} % of the time: ask for fewer counters",
-                       reading.running_ns * 100 / reading.enabled_ns);
+    return Fail(ErrorCode::kUnavailable, "it counted only {} % of the time: ask for fewer counters",
+                reading.running_ns * 100 / reading.enabled_ns);
   }
   const Plausible plausible = PlausibleOf(counter);
-  if (reading.value >= plausible.least && reading.value <= plausible.most) return "";
-  return fmt::format("it counted {} for {}", reading.value, plausible.of);
+  if (reading.value >= plausible.least && reading.value <= plausible.most) return {};
+  return Fail(ErrorCode::kUnsupported, "it counted {} for {}", reading.value, plausible.of);
 }
 
 std::vector<CounterCheck> CheckCounters(const std::vector<perf::Counter>& counters,
                                         std::uint64_t period_ns) {
   // All are open while each is tried, as in a recording: this shows which counters cannot be used
   // together.
-  std::vector<Tried> tried;
-  for (const perf::Counter counter : counters) tried.push_back(Open(counter, period_ns));
+  std::vector<Result<UniqueFd>> events;
+  for (const perf::Counter counter : counters) events.push_back(Open(counter, period_ns));
   std::vector<CounterCheck> checks;
   for (std::size_t i = 0; i < counters.size(); ++i) {
-    if (tried[i].why_not.empty()) tried[i].why_not = Try(counters[i], tried[i].event);
-    checks.push_back({.counter = counters[i], .why_not = std::move(tried[i].why_not)});
+    checks.push_back({.counter = counters[i],
+                      .status = events[i] ? Try(counters[i], *events[i]) : events[i].error()});
   }
   return checks;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "agent/perf/counter.h"
+#include "common/base/result.h"
 
 namespace fieldcost::trace {
 
@@ -15,9 +15,9 @@ struct CounterReading {
   std::uint64_t running_ns = 0;  // if less, the hardware was shared with other events
 };
 
-// Returns why this reading after CheckCounters()' work is implausible for the counter; "" if it is
-// plausible. Pure.
-std::string WhyNot(perf::Counter counter, const CounterReading& reading);
+// Whether this reading after CheckCounters()' work is plausible for the counter. kUnavailable: the
+// hardware was shared; kUnsupported: the counter does not count what it should. Pure.
+Status CheckReading(perf::Counter counter, const CounterReading& reading);
 
 // The known work: rounds of a loop of two instructions, reads of uncached lines, random branches,
 // and first accesses to new pages. Each takes a few ms at most.
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kTriedPages = 256;
 
 struct CounterCheck {
   perf::Counter counter;
-  std::string why_not;  // why it cannot be measured; empty if it can
+  Status status;  // the error: why it cannot be measured, without the counter's name
 };
 
 // Tries all counters at once on known work of this thread, and checks that each CPU can sample

@@ -75,11 +75,11 @@ void KeepMeasured(Asked& asked) {
   const auto checks = fieldcost::trace::CheckCounters(options.counters, options.period_ns);
   options.counters.clear();
   for (const fieldcost::trace::CounterCheck& check : checks) {
-    if (check.why_not.empty()) {
+    if (check.status) {
       options.counters.push_back(check.counter);
     } else if (!asked.told) {
       fieldcost::PrintRemark(
-          fmt::format("{}: not measured: {}", Name(check.counter), check.why_not));
+          fmt::format("{}: not measured: {}", Name(check.counter), check.status.error().message));
     }
   }
 }

@@ -163,16 +163,15 @@ bool IsOver(const std::string& name, bool exists, const std::string& current_lis
   return !exists && NumberOf(name) < NumberOf(current_list);
 }
 
-// Explains why a file, or its first `synced` bytes, differs from what was written; empty if it does
-// not.
-std::string WhyNotWhole(const std::filesystem::path& file, const LogScan& scan,
-                        std::uint64_t synced) {
-  if (scan.whole_bytes >= synced) return "";
+// kCorrupt if a file, or its first `synced` bytes, differs from what was written.
+Status CheckWhole(const std::filesystem::path& file, const LogScan& scan, std::uint64_t synced) {
+  if (scan.whole_bytes >= synced) return {};
   if (scan.size < synced) {
-    return fmt::format("{} ends at byte {}, but {} bytes of it were written", file.string(),
-                       scan.size, synced);
+    return Fail(ErrorCode::kCorrupt, "{} ends at byte {}, but {} bytes of it were written",
+                file.string(), scan.size, synced);
   }
-  return fmt::format("{} is damaged at byte {} of {}", file.string(), scan.whole_bytes, synced);
+  return Fail(ErrorCode::kCorrupt, "{} is damaged at byte {} of {}", file.string(),
+              scan.whole_bytes, synced);
 }
 
 }  // namespace
@@ -274,8 +273,9 @@ Status ScanFile(rocksdb::FileSystem& files, const std::filesystem::path& file, s
 static LogDamage DamageIn(LogDamage damage, const LogScan& scan, std::uint64_t synced,
                           const std::vector<TornEnd>& torn) {
   damage.at = scan.whole_bytes;
-  damage.text = WhyNotWhole(damage.file, scan, synced);
-  if (!damage.text.empty() || !damage.is_log) return damage;
+  const Status whole = CheckWhole(damage.file, scan, synced);
+  if (!whole) damage.text = whole.error().message;
+  if (!whole || !damage.is_log) return damage;
   if (scan.goes_on_at) {
     damage.text = fmt::format("{} is damaged at byte {}: whole records follow at byte {}",
                               damage.file.string(), scan.whole_bytes, *scan.goes_on_at);
@@ -368,8 +368,7 @@ Status CheckSynced(rocksdb::FileSystem& files, const std::map<std::string, std::
   for (const auto& [path, bytes] : synced) {
     LogScanner scanner;
     FIELDCOST_TRY(ScanFile(files, path, bytes, scanner));
-    const std::string why = WhyNotWhole(path, scanner.result(), bytes);
-    if (!why.empty()) return Fail(ErrorCode::kCorrupt, "{}", why);
+    FIELDCOST_TRY(CheckWhole(path, scanner.result(), bytes));
   }
   return {};
 }
