@@ -2,15 +2,18 @@
 // plan. After any failure the library is inert, and the lab sees that there is no file.
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/calibration.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/every_call.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
+#include "agent/intercept/plan_directory.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/wrappers.h"
-#include "agent/lab_preload/lab_file_writer.h"
 #include "agent/lab_preload/lab_plan_reader.h"
+#include "agent/lab_preload/lab_process.h"
 #include "agent/lab_preload/lab_thread_state.h"
 
 namespace fieldcost::lab_preload {
@@ -72,6 +75,23 @@ void PrepareBlocks() {
   for (uint32_t i = 0; i < intercept::target_count; ++i) {
     if (process.targets[i].role == shm::kLabTimed) MakeBlock(thread, i);
   }
+}
+
+void FillHeader(shm::LabHeader* header) {
+  intercept::BeginHeader(header, shm::kLabMagic, shm::kLabVersion, shm::LabFileBytes(process.mode),
+                         process.ticks_to_ns);
+  header->mode = process.mode;
+  header->start_unix_ns = intercept::UnixNanoseconds();
+  header->bias_ps = intercept::PicosecondsOf(process.bias_ticks, process.ticks_to_ns);
+  intercept::CopyText(header->program, intercept::ProgramName());
+}
+
+// Creates this process's lab file and maps it: sets process.header and .file. If any step fails,
+// returns false, and no file remains.
+bool CreateLabFile() {
+  static shm::LabHeader page;
+  FillHeader(&page);
+  return process.CreateFile(page, shm::kLabFileSuffix);
 }
 
 bool Begin() {
