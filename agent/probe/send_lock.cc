@@ -25,8 +25,8 @@ Status SendLock::WaitForOthers(const settings::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,
-              "another process still sends probe points after {} s: what it has begun to send may "
-              "still leave",
+              "another process still sends probe points after {} s: data that it has begun to "
+              "send may still leave this machine",
               kOffWaits.count());
 }
 

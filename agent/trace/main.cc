@@ -1,10 +1,10 @@
 // fieldcost-trace: run by `fieldcost trace`; separate, so that only this program needs libdw.
 //   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--input FILE]
 //                   [--library FILE [--functions] [--branches] [--apis GLOBS]
-//                   [--function-pointers]] [--counters LIST [--told]]
+//                   [--function-pointers]] [--counters LIST [--counters-reported]]
 //                   -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
-// --told: counters that are not measured were already reported.
+// --counters-reported: an earlier run has reported which counters are not measured.
 // --unnamed, for benchmarks: does not look up names.
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ using fieldcost::trace::TraceOptions;
 
 struct Asked {
   TraceOptions options;  // with the requested counters
-  bool told = false;
+  bool counters_reported = false;
 };
 
 bool TakeCounters(const char* text, TraceOptions& options) {
@@ -60,7 +60,7 @@ std::optional<Asked> OptionsOf(int argc, char** argv) {
        perf::TextOption("apis", events.globs),
        perf::FlagOption("function-pointers", events.function_pointers),
        {.name = "counters", .take = [&](const char* text) { return TakeCounters(text, options); }},
-       perf::FlagOption("told", asked.told)});
+       perf::FlagOption("counters-reported", asked.counters_reported)});
   if (!command) return std::nullopt;
   options.command = *std::move(command);
   if (options.output.empty() || options.period_ns == 0) return std::nullopt;
@@ -77,7 +77,7 @@ void KeepMeasured(Asked& asked) {
   for (const fieldcost::trace::CounterCheck& check : checks) {
     if (check.status) {
       options.counters.push_back(check.counter);
-    } else if (!asked.told) {
+    } else if (!asked.counters_reported) {
       fieldcost::PrintRemark(
           fmt::format("{}: not measured: {}", Name(check.counter), check.status.error().message));
     }

@@ -27,7 +27,8 @@ Status UploadLock::WaitForOthers(const settings::AgentPaths& paths) {
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,
               "another process is still connected to the service after {} s (a hanging upload, or "
-              "\"fieldcost agent forget\"): what it has begun to send may still leave",
+              "\"fieldcost agent forget\"): data that it has begun to send may still leave this "
+              "machine",
               kOffWaits.count());
 }
 

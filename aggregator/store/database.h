@@ -190,8 +190,8 @@ class Database {
   struct LogEnd {
     std::filesystem::path file;
     std::uint64_t at = 0;
-    std::string text;                           // what is wrong
-    std::vector<std::filesystem::path> behind;  // logs with later records
+    std::string text;                          // describes the damage
+    std::vector<std::filesystem::path> later;  // logs with later records
   };
   // nullopt: no log is damaged. kCorrupt: the damage cannot be cut off.
   static Result<std::optional<LogEnd>> FindDamage(const std::filesystem::path& directory);

@@ -57,12 +57,12 @@ Result<std::optional<Database::LogEnd>> Database::FindDamage(
   }
   LogEnd end{.file = state.damage->file, .at = state.damage->at, .text = state.damage->text};
   const auto at = std::find(state.logs.begin(), state.logs.end(), end.file);
-  end.behind.assign(at == state.logs.end() ? at : at + 1, state.logs.end());
+  end.later.assign(at == state.logs.end() ? at : at + 1, state.logs.end());
   return std::optional(std::move(end));
 }
 
 Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
-  std::vector<std::filesystem::path> logs = end.behind;
+  std::vector<std::filesystem::path> logs = end.later;
   logs.insert(logs.begin(), end.file);
   for (const std::filesystem::path& log : logs) {
     if (!std::filesystem::exists(log)) continue;
@@ -93,7 +93,7 @@ Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
     FIELDCOST_ASSIGN(const std::string bytes, ReadFile(file, kMaxLogFileBytes));
     return WriteFileAtomically(kept / file.filename(), bytes, 0600);
   };
-  std::vector<std::filesystem::path> logs = end.behind;
+  std::vector<std::filesystem::path> logs = end.later;
   logs.push_back(end.file);
   for (const std::filesystem::path& log : logs) {
     FIELDCOST_TRY(copy(log));

@@ -22,7 +22,7 @@ MOST_NS_A_SWITCH = 400
 MOST_READER_PERCENT = 3.0
 LEAST_AT_LOCK = 99.0
 LEAST_AT_SLEEP = 95.0
-POINTS = 5.0  # tolerance for modes that look at ticks
+POINTS = 5.0  # tolerance for modes that sample at ticks
 OFF_CPU = """
 tracepoint:sched:sched_switch { @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = ustack;
   if (@start[args->next_pid]) { @[@stack[args->next_pid]] = sum(nsecs - @start[args->next_pid]);
@@ -125,7 +125,7 @@ class IdleBench:
         explained = 100 * int(shown["explained"]) / int(shown["idle"])
         yield self.row("idle of all CPUs explained", "%", explained, "no target", True,
                        peers={"perf sched, kernel's futex alone": 100 * futex / sum(idle) if idle else None})
-        yield self.row("idle s told", "s", seconds, "no target", True)
+        yield self.row("idle time reported", "s", seconds, "no target", True)
         for mode in ("unprivileged", "literal"):
             # Idle periods of several ticks: during shorter ones, a stack is rarely read in time.
             told = run(*self.record(victim, "--rounds", "200", "--hold-us", "10000", mode=mode))

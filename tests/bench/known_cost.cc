@@ -1,9 +1,9 @@
-// Calls one function of known cost:  known_cost FUNCTION STEPS direct|measured|behind
+// Calls one function of known cost:  known_cost FUNCTION STEPS direct|measured|busy
 //
 // "direct" prints the ns per call: the minimum over many short batches of consecutive calls, which
 // excludes the machine's other load. The other modes are for runs under the preload library. They
 // pause briefly between calls, for a varying time, because counters with coarse steps would
-// otherwise lock to the loop. With "behind", each call comes while the caller waits for its own
+// otherwise lock to the loop. With "busy", each call comes while the caller waits for its own
 // multiplications, which are not part of the function's cost.
 //
 //   known_cost change MANY LONG SHORT   calls whose cost changes: MANY calls of LONG steps, then
@@ -92,14 +92,14 @@ int main(int argc, char** argv) {
     printf("%.2f\n", least / calls);
     return 0;
   }
-  const bool behind = strcmp(argv[3], "behind") == 0;
+  const bool busy = strcmp(argv[3], "busy") == 0;
   uint64_t value = 3;
   uint64_t own = 5;
   uint64_t random = 1;
   for (int i = 0; i < kMeasuredCalls; ++i) {
     random = random * 6364136223846793005U + 1442695040888963407U;
     for (uint64_t pause = random >> 58; pause != 0; --pause) __asm__ volatile("");
-    if (behind) {
+    if (busy) {
       for (uint64_t k = 0; k < kOwnSteps; ++k) __asm__ volatile("imul %0, %0" : "+r"(own));
     }
     value = function(value, steps);

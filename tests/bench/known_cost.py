@@ -83,7 +83,7 @@ def rows(bench):
         return mean_of_quiet_calls(content), *(ps / 1000 for ps in struct.unpack_from("<2I", content, 128))
 
     cases = [("empty", 0, 0, "measured")]
-    for function, how in (("chain", "measured"), ("chain", "behind"), ("spin", "measured"), ("fill", "measured")):
+    for function, how in (("chain", "measured"), ("chain", "busy"), ("spin", "measured"), ("fill", "measured")):
         step_ns = direct(function, STEPS_TO_LEARN_FROM) / STEPS_TO_LEARN_FROM
         cases += [(function, max(1, round(ns / step_ns)), ns, how) for ns in TARGET_NS]
         if function == "chain" and how == "measured":
@@ -94,7 +94,7 @@ def rows(bench):
         floor = min(before, direct(function, steps))
         value = runs[RUNS // 10][0]
         limit = max(3, 0.05 * floor)
-        yield {"row": 1, "name": f"{function} of {about_ns} ns{', caller busy' * (how == 'behind')}", "unit": "ns",
+        yield {"row": 1, "name": f"{function} of {about_ns} ns{', caller busy' * (how == 'busy')}", "unit": "ns",
                "value": value, "floor": floor, "ratio": value / floor, "target": f"direct +- {limit:.0f} ns",
                "ok": abs(value - floor) <= limit,
                "peers": {"median": runs[RUNS // 2][0], "bias": statistics.median(run[1] for run in runs),

@@ -224,7 +224,7 @@ TEST_F(ProbeWayTest, NextCommandWipesMemoryOfAProgramThatWasKilledWithItsRecorde
   MustDo({"probe", "flush"});
   EXPECT_EQ(Number(spool(),
                    "SELECT count(*) FROM hit JOIN site ON site.row = site WHERE label = "
-                   "'beside a secret'"),
+                   "'next to a secret'"),
             3U * std::size(commands))
       << "points are kept, without stacks";
 }

@@ -94,9 +94,9 @@ timeout 300 buildah "${STORAGE[@]}" build --isolation chroot --format docker --p
   --build-arg BASE=localhost/fieldcost-test-base -f "$WORK/Containerfile" -t fieldcost-aggregator \
   "$WORK/context" > "$WORK/buildah.log" 2>&1 ||
   fail "building the image failed: $(tail -n 3 "$WORK/buildah.log") (log: $WORK/buildah.log)"
-said="$(buildah inspect --type image --format '{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}' \
+printed="$(buildah inspect --type image --format '{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}' \
   fieldcost-aggregator)"
-[[ "$said" == "64812:64812 [CMD /usr/libexec/fieldcost/healthcheck.sh]" ]] || fail "it prints: $said"
+[[ "$printed" == "64812:64812 [CMD /usr/libexec/fieldcost/healthcheck.sh]" ]] || fail "it prints: $printed"
 container=$(buildah from --pull-never fieldcost-aggregator)
 root=$(buildah mount "$container")
 install -d "$root/etc/fieldcost/aggregator"

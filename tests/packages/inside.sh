@@ -65,7 +65,7 @@ files() {
 # shellcheck source=user_units.sh
 . /given/user_units.sh
 
-step "what the packages need"
+step "dependencies of the packages"
 chmod 755 /given/answer.sh
 needed="$(apt-get install -s --no-install-recommends sudo /given/build/debian/*.deb |
   awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"

@@ -44,8 +44,8 @@ END
 run() {
   sed -e "s,/usr/share/debconf/confmodule,$work/debconf," -e "s,/etc/fieldcost,$work/etc,g" \
     -e "s,^template=.*,template=$1/deploy/config/system.toml," "$scripts/fieldcost-agent.$2" > "$work/script"
-  said=$(answer=$answer sh "$work/script" "$3" 2>&1) || {
-    echo "$2 $3 fails: $said"
+  printed=$(answer=$answer sh "$work/script" "$3" 2>&1) || {
+    echo "$2 $3 fails: $printed"
     exit 1
   }
 }
@@ -78,7 +78,7 @@ for target in "$work/nowhere" "$work/no/where" "$work"; do
   ln -sfn "$target" "$file"
   configure
   [ "$(readlink "$file")" = "$target" ] || fail "a link was replaced"
-  [ -n "$said" ] || fail "nothing is reported"
+  [ -n "$printed" ] || fail "nothing is reported"
 done
 [ ! -e "$work/nowhere" ] || fail "written through a link that leads nowhere"
 rm "$file"

@@ -20,8 +20,8 @@ done
 
 # For unknown settings it prints a message but exits with 0.
 check() {
-  said=$(systemd-analyze verify --man=no "$@" 2>&1) && [ -z "$said" ] || {
-    echo "systemd-analyze verify $*: $said"
+  printed=$(systemd-analyze verify --man=no "$@" 2>&1) && [ -z "$printed" ] || {
+    echo "systemd-analyze verify $*: $printed"
     exit 1
   }
 }

@@ -55,10 +55,10 @@ if [[ "${4:-}" == inside ]]; then
   # Data left by a killed recorder is collected.
   mkfifo "$HOME/pipe"
   "$programs/fieldcost" probe run --local --stacks -- \
-    "$victims/probed" canary_killed 1 "$HOME/pipe" > "$HOME/said" 2>&1 &
+    "$victims/probed" canary_killed 1 "$HOME/pipe" > "$HOME/printed" 2>&1 &
   recorder=$!
   for _ in {1..300}; do
-    ! grep -q recorded "$HOME/said" || break
+    ! grep -q recorded "$HOME/printed" || break
     sleep 0.1
   done
   kill -KILL $recorder

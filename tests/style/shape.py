@@ -165,7 +165,7 @@ def check_namespaces(root, names, problems):
         if not re.match(r"(agent|aggregator|common|tools)/[^/]+/.*\.(h|cc)$", name) or not (root / name).is_file():
             continue
         expected = NAMESPACES.get(folder, "fieldcost::" + folder.split("/")[1])
-        # What the library shared by all programs' libraries calls is defined in each of these.
+        # The libraries inside programs share agent/intercept, which calls functions that each of them defines.
         allowed = {expected} | ({"fieldcost::intercept"} if folder.endswith("preload") else set())
         for found in re.findall(r"^namespace (fieldcost[a-z_:]*) \{", (root / name).read_text(), re.MULTILINE):
             if found not in allowed:

@@ -204,7 +204,7 @@ int Spawn() {
 }
 
 int HardExit() {
-  puts("said before");
+  puts("printed before");
   fflush(stdout);
   victim_call_back([](void*) { _exit(11); }, nullptr);
   return 0;

@@ -77,7 +77,7 @@ int handed_over(char**) {
     FIELDCOST_POINT_IN(event, "elsewhere");
     FIELDCOST_EVENT_END(event);
   }).join();
-  FIELDCOST_POINT("of nobody");  // the thread's event has ended elsewhere
+  FIELDCOST_POINT("of no event");  // the thread's event has ended elsewhere
   return 0;
 }
 
@@ -267,7 +267,7 @@ int canary(char** arguments) {
   char secret[64];
   snprintf(secret, sizeof secret, "canary_in_a_local_%s", arguments[0]);
   FIELDCOST_EVENT(event, "with a secret");
-  for (int i = 0; i < 3; ++i) FIELDCOST_POINT_IN(event, "beside a secret");
+  for (int i = 0; i < 3; ++i) FIELDCOST_POINT_IN(event, "next to a secret");
   return printf("%s\n", secret) < 0 ? 1 : 0;
 }
 
@@ -276,7 +276,7 @@ int canary_killed(char** arguments) {
   char secret[64];
   snprintf(secret, sizeof secret, "canary_in_a_local_%s", arguments[0]);
   FIELDCOST_EVENT(event, "with a secret");
-  for (int i = 0; i < 3; ++i) FIELDCOST_POINT_IN(event, "beside a secret");
+  for (int i = 0; i < 3; ++i) FIELDCOST_POINT_IN(event, "next to a secret");
   puts("recorded");
   fflush(stdout);
   const int pipe = open(arguments[1], O_RDONLY);

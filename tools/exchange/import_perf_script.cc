@@ -49,9 +49,9 @@ std::optional<std::uint64_t> TimeOf(std::string_view untrusted_word) {
   std::string digits(untrusted_word.substr(point + 1, 9));
   digits.resize(9, '0');
   const auto seconds = ParseUint64(untrusted_word.substr(0, point));
-  const auto behind = ParseUint64(digits);
-  if (!seconds || !behind || *seconds > UINT64_MAX / kNsPerSecond - 1) return std::nullopt;
-  return *seconds * kNsPerSecond + *behind;
+  const auto fraction = ParseUint64(digits);
+  if (!seconds || !fraction || *seconds > UINT64_MAX / kNsPerSecond - 1) return std::nullopt;
+  return *seconds * kNsPerSecond + *fraction;
 }
 
 // Parses "h4 31007/31007 [001]" or "h4 31007". False if the text does not end with a thread number

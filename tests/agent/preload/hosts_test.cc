@@ -121,13 +121,13 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasured) {
   const std::string script =
       "cp /bin/echo $1/echo && chown nobody $1/echo && chmod $4 $1/echo && "
       "chown -R $5 $2 && exec setpriv --reuid 1 --clear-groups env LD_PRELOAD=$3 "
-      "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/echo said";
+      "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/echo printed";
   for (const std::string mode : {"4755", "0755"}) {
     const ProcessResult result =
         RunProcess({.arguments = {"/bin/sh", "-c", script, "sh", scratch.path().string(),
                                   state_dir_.path().string(), kLibrary, mode,
                                   mode == "4755" ? "nobody" : "1"}});
-    EXPECT_EQ(result.output, "said\n");
+    EXPECT_EQ(result.output, "printed\n");
     EXPECT_EQ(RunFileCount(), mode == "4755" ? 0U : 1U);
   }
 }

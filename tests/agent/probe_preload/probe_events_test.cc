@@ -73,7 +73,7 @@ TEST_F(ProbeEventsTest, PointsBelongToTheInnermostEventElseToTheProcess) {
 TEST_F(ProbeEventsTest, AnEventMayEndOnAnotherThread) {
   const SeenRun run = OnlyRun({kProbed, "handed_over"}, Nothing());
   EXPECT_THAT(run.LabelsOf({run.facts.run, 1}), ElementsAre("handed over", "elsewhere", "end"));
-  EXPECT_THAT(run.LabelsOf({run.facts.run, 0}), ElementsAre("process", "of nobody"));
+  EXPECT_THAT(run.LabelsOf({run.facts.run, 0}), ElementsAre("process", "of no event"));
   EXPECT_NE(run.Find("elsewhere")->hit.thread, run.Find("handed over")->hit.thread);
 }
 

@@ -50,10 +50,10 @@ TEST_F(ViewTest, ABrowserIsOnlyStartedWhenAskedForAndGetsAUrl) {
   const std::filesystem::path page = home() / "my costs.html";
   // The stand-in for the browser reports its argument through a FIFO.
   const ProcessResult result = Shell(
-      "cd \"$FIELDCOST_HOME\" && mkdir bin && mkfifo told && printf '#!/bin/sh\\necho \"$1\" > "
-      "\"$FIELDCOST_HOME/told\"' > bin/xdg-open && chmod +x bin/xdg-open && PATH=$PWD/bin:$PATH && "
-      "\"$fieldcost\" agent view --output 'my costs.html' && "
-      "\"$fieldcost\" agent view --output 'my costs.html' --open && cat told");
+      "cd \"$FIELDCOST_HOME\" && mkdir bin && mkfifo opened && printf '#!/bin/sh\\necho \"$1\" > "
+      "\"$FIELDCOST_HOME/opened\"' > bin/xdg-open && chmod +x bin/xdg-open && "
+      "PATH=$PWD/bin:$PATH && \"$fieldcost\" agent view --output 'my costs.html' && "
+      "\"$fieldcost\" agent view --output 'my costs.html' --open && cat opened");
   const std::string url = "file://" + home().string() + "/my%20costs.html\n";
   EXPECT_EQ(result.output, url + url + url) << result.errors;
   EXPECT_TRUE(std::filesystem::exists(page));

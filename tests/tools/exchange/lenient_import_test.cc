@@ -168,7 +168,7 @@ TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
       EXPECT_THAT(imported.error().message, HasSubstr(command));
     }
   }
-  // Function names in text formats are none of these.
+  // A text format is recognised although a function's name begins like another format.
   ReadAs("gmon_start;f 1\n", Format::kFolded);
 }
 

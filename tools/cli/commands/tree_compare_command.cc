@@ -79,7 +79,7 @@ class Recorder {
   Status Record(const Command& command, std::uint64_t run, const fs::path& file) {
     std::vector<std::string> words = words_;
     // Missing measurements are reported once.
-    if (std::exchange(has_told_, true)) words.emplace_back("--told");
+    if (std::exchange(has_reported_, true)) words.emplace_back("--counters-reported");
     words.insert(words.end(), {"--output", file.string(), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());
     FIELDCOST_ASSIGN(const int input, input_.Next());
@@ -99,7 +99,7 @@ class Recorder {
  private:
   explicit Recorder(RunInput input) : input_(std::move(input)) {}
   std::vector<std::string> words_;
-  bool has_told_ = false;
+  bool has_reported_ = false;
   RunInput input_;  // of both programs
   int output_ = kNowhere;
 };
