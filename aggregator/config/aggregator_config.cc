@@ -130,6 +130,23 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
   for (const std::string& name : token_files) config.token_files.push_back(folder / name);
 }
 
+// Every volunteer reads these texts before joining, so each must be one that a terminal can show.
+void ReadOperator(config::TomlFile& file, wire::OperatorStatement& operated_by) {
+  for (std::string wire::OperatorStatement::*text :
+       {&wire::OperatorStatement::name, &wire::OperatorStatement::contact,
+        &wire::OperatorStatement::privacy}) {
+    const std::string key = text == &wire::OperatorStatement::name      ? "operator.name"
+                            : text == &wire::OperatorStatement::contact ? "operator.contact"
+                                                                        : "operator.privacy";
+    file.ReadString(key, operated_by.*text);
+    wire::OperatorStatement alone;
+    alone.*text = operated_by.*text;
+    if (const Status status = wire::CheckOperator(alone); !status) {
+      file.Refuse(key, status.error().message);
+    }
+  }
+}
+
 // Checks values together. An error names a key of the combination that is in the file.
 void CheckTogether(config::TomlFile& file, const Config& config) {
   if (config.publish_interval > config.publish.lifetime) {
@@ -159,6 +176,7 @@ Result<Config> LoadConfig(const std::filesystem::path& path) {
   file.ReadNumber("publish.refresh_seconds", 1, kMaxSeconds, config.publish.refresh_seconds);
   ReadSeconds(file, "publish.expiry_seconds", 60, config.publish.lifetime);
 
+  ReadOperator(file, config.publish.operated_by);
   serve::ReadLog(file, config.log_format, config.log_level);
 
   CheckTogether(file, config);

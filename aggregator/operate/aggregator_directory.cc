@@ -16,6 +16,23 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 32;
 
+// Prompts for the texts that are missing.
+std::string OperatorText(const wire::OperatorStatement& operated_by) {
+  const auto line = [](std::string_view key, const std::string& text, std::string_view prompt) {
+    return text.empty() ? fmt::format("# {} = {}\n", key, QuoteJson(prompt))
+                        : fmt::format("{} = {}\n", key, QuoteJson(text));
+  };
+  return "[operator]\n"
+         "# Volunteers read this before they join. The first start signs it into the root; after "
+         "a\n"
+         "# change: fieldcost-aggregator keys renew\n" +
+         line("name", operated_by.name, "Who you are: a person or an organisation") +
+         line("contact", operated_by.contact, "How volunteers reach you: an address or a URL") +
+         line("privacy", operated_by.privacy,
+              "What you promise: how long you keep data and backups, what is in front of the "
+              "server");
+}
+
 std::string ConfigText(const NewDirectory& wanted, const MadeDirectory& made,
                        const std::filesystem::path& private_key) {
   const auto name = [&](const std::filesystem::path& file) {
@@ -36,10 +53,10 @@ token_files = ["admin.token"]
 data_dir = "data"
 [enrolment]
 mode = "{}"
-)",
+{})",
                      QuoteJson(serve::ListenAddress(wanted.address, wanted.hosts)), wanted.port,
                      name(made.certificate), name(private_key), wanted.admin_port,
-                     wanted.is_open ? "open" : "token");
+                     wanted.is_open ? "open" : "token", OperatorText(wanted.operated_by));
 }
 
 // Ensures that the service's user does not own the keys that sign roots and policies.
@@ -55,6 +72,7 @@ std::string KeepKeysOfRoot(const std::filesystem::path& directory) {
 }  // namespace
 
 Result<MadeDirectory> MakeNewDirectory(const NewDirectory& wanted, const Clock& clock) {
+  FIELDCOST_TRY(wire::CheckOperator(wanted.operated_by));
   FIELDCOST_ASSIGN(const std::filesystem::path directory, serve::PathForUnit(wanted.directory));
   FIELDCOST_ASSIGN(const serve::NewCertificate certificate,
                    serve::CertificateFor(wanted.certificate, wanted.hosts, directory,

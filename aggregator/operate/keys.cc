@@ -93,6 +93,7 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
 Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyRole role,
                            publish::RotationOptions signing, const Clock& clock) {
   signing.data_dir = config.store.data_dir;
+  signing.operated_by = config.publish.operated_by;
   FIELDCOST_ASSIGN(const publish::RotatedKeys rotated,
                    change == KeyChange::kRenew ? publish::RenewRoot(signing, clock)
                                                : publish::RotateKeys(signing, role, clock));

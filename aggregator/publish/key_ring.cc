@@ -35,7 +35,7 @@ Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& 
 }
 
 Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesystem::path& root_dir,
-                       const Clock& clock) {
+                       const wire::OperatorStatement& operated_by, const Clock& clock) {
   FIELDCOST_ASSIGN(const auto root_key, crypto::PrivateKey::LoadOrCreate(keys_dir / kRootKey));
   FIELDCOST_ASSIGN(const auto timestamp,
                    crypto::PrivateKey::LoadOrCreate(keys_dir / kTimestampKey));
@@ -48,6 +48,7 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
   root.timestamp_keys = {timestamp.public_key()};
   root.snapshot_keys = {snapshot.public_key()};
   root.policy_keys = {policy.public_key()};
+  root.operated_by = operated_by;
   FIELDCOST_TRY(WriteFileAtomically(root_dir / "1", wire::SignRoot(root, {root_key}), 0644));
   LogInfo("made the signing keys and root version 1");
   return {};
@@ -127,15 +128,23 @@ Result<std::vector<std::string>> KeyRing::RootFingerprints(const std::filesystem
 }
 
 Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,
-                                      const std::filesystem::path& root_dir, const Clock& clock) {
+                                      const std::filesystem::path& root_dir,
+                                      const wire::OperatorStatement& operated_by,
+                                      const Clock& clock) {
   FIELDCOST_TRY(MakeDirectories(keys_dir, 0700));
   FIELDCOST_TRY(MakeDirectories(root_dir, 0755));
   FIELDCOST_ASSIGN(const std::optional<std::uint64_t> version, NewestVersion(root_dir));
-  if (!version) FIELDCOST_TRY(CreateFirstRoot(keys_dir, root_dir, clock));
+  if (!version) FIELDCOST_TRY(CreateFirstRoot(keys_dir, root_dir, operated_by, clock));
   auto root = NewestRoot(root_dir);
   if (!root) return root.error();
   if (root->expires <= clock.Now()) {
     LogWarning("root version {} has expired: clients refuse it; sign a new one", root->version);
+  }
+  if (root->operated_by != operated_by) {
+    LogWarning(
+        "root version {} names another operator than [operator] of the configuration: volunteers "
+        "see the old name, contact and privacy text until you run fieldcost-aggregator keys renew",
+        root->version);
   }
   if (root->policy_keys.empty()) {
     LogInfo(

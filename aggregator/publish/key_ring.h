@@ -26,11 +26,14 @@ inline constexpr char kNextKeySuffix[] = ".next";
 class KeyRing {
  public:
   // On the very first start (no root in `root_dir`), makes keys_dir/{root,timestamp,snapshot,
-  // policy}.key and signs root version 1 into root_dir/1. Later, root and policy keys are neither
-  // needed nor read; see key_export.h. kUnauthenticated: the newest root does not name an online
-  // key; kNotFound: an online key's file is missing.
+  // policy}.key and signs root version 1, with the operator's statement, into root_dir/1. Later,
+  // root and policy keys are neither needed nor read; see key_export.h. Warns if the newest root
+  // has another statement. kUnauthenticated: the newest root does not name an online key;
+  // kNotFound: an online key's file is missing.
   static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
-                                      const std::filesystem::path& root_dir, const Clock& clock);
+                                      const std::filesystem::path& root_dir,
+                                      const wire::OperatorStatement& operated_by,
+                                      const Clock& clock);
 
   // Returns the newest root on disk; it is trusted, since it is one of our own files. kNotFound if
   // there is none yet.

@@ -132,6 +132,7 @@ Result<Change> Begin(const RotationOptions& options, const Clock& clock) {
   FIELDCOST_ASSIGN(change.signers, LoadSigners(options, change.next));
   ++change.next.version;
   change.next.expires = clock.Now() + kRootLifetime;
+  change.next.operated_by = options.operated_by;
   return change;
 }
 

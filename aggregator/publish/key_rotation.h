@@ -33,6 +33,7 @@ struct RotationOptions {
   // For the root role: how many new keys, and how many of them must sign from then on.
   unsigned root_keys = 1;
   unsigned root_threshold = 1;
+  wire::OperatorStatement operated_by;  // of the next root
 };
 
 struct RotatedKeys {

@@ -95,7 +95,8 @@ Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) 
   FIELDCOST_TRY(MakeDirectories(directory / "fragments", 0755));
   FIELDCOST_TRY(MakeDirectories(directory / "snapshots", 0755));
   FIELDCOST_ASSIGN(KeyRing keys,
-                   KeyRing::LoadOrCreate(options.data_dir / "keys", directory / "root", clock));
+                   KeyRing::LoadOrCreate(options.data_dir / "keys", directory / "root",
+                                         options.operated_by, clock));
   if (options.rows_per_pass == 0) options.rows_per_pass = kRowsPerPass;
   return Publisher(std::move(options), clock, std::move(keys));
 }
@@ -103,8 +104,8 @@ Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) 
 Status Publisher::LoadNewestKeys() {
   FIELDCOST_ASSIGN(roots_, KeyRing::AllRoots(directory() / "root"));
   if (roots_.front().version == keys_.root().version) return {};
-  FIELDCOST_ASSIGN(
-      keys_, KeyRing::LoadOrCreate(options_.data_dir / "keys", directory() / "root", *clock_));
+  FIELDCOST_ASSIGN(keys_, KeyRing::LoadOrCreate(options_.data_dir / "keys", directory() / "root",
+                                                options_.operated_by, *clock_));
   LogInfo("signing with the keys of root version {} from now on", keys_.root().version);
   return {};
 }

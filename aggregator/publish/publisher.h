@@ -27,6 +27,7 @@ struct PublisherOptions {
   std::uint32_t refresh_seconds = 86'400;                // seconds until clients check again
   std::chrono::seconds lifetime = std::chrono::days(7);  // of timestamp and snapshot
   std::uint64_t rows_per_pass = 0;                       // 0 = kRowsPerPass
+  wire::OperatorStatement operated_by;                   // signed into the first root
 };
 
 struct PublishReport {

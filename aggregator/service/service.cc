@@ -77,10 +77,8 @@ Status Service::Start() {
   FIELDCOST_TRY(StartAdmin());
   FIELDCOST_TRY(StartStore());
   FIELDCOST_TRY(StartServer());
-  const bool has_rows = store_->sequence() != 0;
-  publication_task_.emplace(config_.publish_interval, has_rows, [this](bool asked) {
-    if (asked || store_->sequence() != 0) (void)Publish();
-  });
+  // Also if there are no rows yet, so that new agents can sync.
+  publication_task_.emplace(config_.publish_interval, true, [this](bool) { (void)Publish(); });
   files_task_.emplace(kFileCheckInterval, true, [this](bool) { CheckFiles(); });
   retention_task_.emplace(kRetentionInterval, true, [this](bool) { Expire(); });
   if (config_.scrub_days != 0) {
@@ -161,10 +159,20 @@ Status Service::Open() {
     FIELDCOST_TRY(serve::WriteAddressFile(config_.admin->address_file, url));
     LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
   }
-  const std::string url = serve::UrlOf(config_.server, *server_);
+  const std::string url = CertifiedUrl();
   FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
   LogEvent(LogLevel::kInfo, "listening on " + url);
   return {};
+}
+
+std::string Service::CertifiedUrl() const {
+  const auto names = http::CertificateNames(config_.server.certificate_file);
+  std::string url = serve::UrlOf(config_.server, *server_);
+  if (!names || http::IsCertifiedHost(config_.server.address, *names)) return url;
+  const auto name = std::find_if(names->begin(), names->end(), [](const std::string& candidate) {
+    return candidate.find('*') == std::string::npos;
+  });
+  return name == names->end() ? url : serve::UrlOf("https", *name, server_->port());
 }
 
 void Service::Route(http::Request request, http::Respond respond) {

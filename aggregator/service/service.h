@@ -45,7 +45,7 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Starts everything; the first publication (if there are any rows) runs in the background.
+  // Starts everything; the first publication, even of an empty store, runs in the background.
   Status Start();
   // Whether the first publication is done.
   bool IsReadyToOpen() const { return publication_task_->idle(); }
@@ -75,6 +75,9 @@ class Service {
   Status ReloadCertificate();
   // Sets the names of the configuration or, if there are none, those of the certificate.
   Status SetNames();
+  // Where the public listener is reached: if the certificate is not for the address that it listens
+  // on (such as 0.0.0.0), under the certificate's first name.
+  std::string CertifiedUrl() const;
   Result<publish::PublishReport> Publish();
   // Logs the agents of rows that a publication found fault with.
   void NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows);

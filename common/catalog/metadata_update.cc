@@ -57,8 +57,7 @@ Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Da
       Fetch(client, wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata");
   if (!fetched && fetched.error().code == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kNotFound,
-                "{} has published nothing yet: a server publishes after it has accepted its first "
-                "contributions, by default within an hour; try again later",
+                "{} has published nothing yet: a server publishes when it starts; try again later",
                 client.origin());
   }
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, fetched);

@@ -17,7 +17,21 @@ namespace fieldcost::wire {
 // Ed25519 over the raw payload bytes. Role text and version are inside the payload, so that one
 // role's file can never pass for another's.
 
-// The keys of each role. Signed by `threshold` keys of the root that a client already trusts.
+// Who operates a service, in the operator's own words, which a volunteer reads before joining.
+// Each text may be empty; see CheckOperator().
+struct OperatorStatement {
+  std::string name;
+  std::string contact;  // how to reach the operator: an address, a URL
+  std::string privacy;  // the promise about the data
+  bool operator==(const OperatorStatement&) const = default;
+};
+
+// kInvalidArgument: a text is too long (wire_limits.h), is not UTF-8, or has control or invisible
+// characters or a backslash, which a terminal could not show as they are.
+Status CheckOperator(const OperatorStatement& untrusted_statement);
+
+// The keys of each role, and the operator. Signed by `threshold` keys of the root that
+// a client already trusts.
 struct RootMetadata {
   std::uint64_t version = 0;
   WallTime expires{};
@@ -26,6 +40,7 @@ struct RootMetadata {
   std::vector<crypto::PublicKey> timestamp_keys;  // any one of them suffices
   std::vector<crypto::PublicKey> snapshot_keys;
   std::vector<crypto::PublicKey> policy_keys;  // may be empty: then there is no policy (policy.h)
+  OperatorStatement operated_by;
   bool operator==(const RootMetadata&) const = default;
 };
 

@@ -3,7 +3,8 @@
 //
 //   head      := role, format_version = 1, version:u64, expires_us
 //   root      := head["root"], root_threshold:u32, root_key[32]*, timestamp_key[32]*,
-//                snapshot_key[32]*, policy_key[32]*
+//                snapshot_key[32]*, policy_key[32]*,
+//                operator { name contact privacy }      ; UTF-8, none longer than wire_limits.h
 //   timestamp := head["timestamp"], published_us, snapshot_version:u64, snapshot_sha256[32],
 //                snapshot_bytes:u64, refresh_seconds:u32
 //   snapshot  := head["snapshot"], published_us, store_sequence:u64, contribution_threshold:u32,
@@ -14,6 +15,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/wire/wire.pb.h"
 
 namespace fieldcost::wire {
@@ -54,6 +56,30 @@ Result<std::vector<crypto::PublicKey>> ReadKeys(std::string_view name,
 
 }  // namespace
 
+Status CheckOperator(const OperatorStatement& untrusted_statement) {
+  struct Text {
+    std::string_view name;
+    std::string_view untrusted_text;
+    std::size_t max_bytes;
+  };
+  for (const Text& text :
+       {Text{"name", untrusted_statement.name, kMaxOperatorNameBytes},
+        Text{"contact", untrusted_statement.contact, kMaxOperatorContactBytes},
+        Text{"privacy text", untrusted_statement.privacy, kMaxOperatorPrivacyBytes}}) {
+    if (text.untrusted_text.size() > text.max_bytes) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "the operator's {} has {} bytes, at most {} are accepted", text.name,
+                  text.untrusted_text.size(), text.max_bytes);
+    }
+    if (EscapeControl(text.untrusted_text) == text.untrusted_text) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "the operator's {} must be one line of UTF-8 without control characters, invisible "
+                "characters and backslashes",
+                text.name);
+  }
+  return {};
+}
+
 std::string EncodePayload(const RootMetadata& root) {
   proto::RootPayload payload;
   SetHead(root, kRootRole, payload);
@@ -62,6 +88,9 @@ std::string EncodePayload(const RootMetadata& root) {
   AddKeys(root.timestamp_keys, *payload.mutable_timestamp_keys());
   AddKeys(root.snapshot_keys, *payload.mutable_snapshot_keys());
   AddKeys(root.policy_keys, *payload.mutable_policy_keys());
+  payload.set_operator_name(root.operated_by.name);
+  payload.set_operator_contact(root.operated_by.contact);
+  payload.set_operator_privacy(root.operated_by.privacy);
   return SerializeMessage(payload);
 }
 
@@ -96,7 +125,13 @@ Result<RootMetadata> DecodeRoot(std::string_view untrusted_payload) {
   FIELDCOST_TRY(ParsePayload(untrusted_payload, kRootRole, payload));
   RootMetadata root{.version = payload.version(),
                     .expires = TimeOf(payload.expires_us()),
-                    .root_threshold = payload.root_threshold()};
+                    .root_threshold = payload.root_threshold(),
+                    .operated_by = {.name = payload.operator_name(),
+                                    .contact = payload.operator_contact(),
+                                    .privacy = payload.operator_privacy()}};
+  if (const Status status = CheckOperator(root.operated_by); !status) {
+    return Fail(ErrorCode::kCorrupt, "{}", status.error().message);
+  }
   FIELDCOST_ASSIGN(root.root_keys, ReadKeys("root", payload.root_keys(), 1));
   FIELDCOST_ASSIGN(root.timestamp_keys, ReadKeys("timestamp", payload.timestamp_keys(), 1));
   FIELDCOST_ASSIGN(root.snapshot_keys, ReadKeys("snapshot", payload.snapshot_keys(), 1));

@@ -73,7 +73,7 @@ TABLE = {
                             "publish", "store", "upkeep"], []),
     # The operator's commands, with or without the service: never see it.
     "aggregator/operate": (["base", "command", "crypto", "draw", "http", "serve", "admin", "aggregator_config",
-                            "ingest", "publish", "store"], ["boost/json"]),
+                            "ingest", "publish", "store", "wire"], ["boost/json"]),
     # A file for each command, on top of what they share.
     "aggregator/operate/commands": (["base", "command", "admin", "aggregator_config", "demo", "ingest", "operate",
                                      "publish", "upkeep"], []),

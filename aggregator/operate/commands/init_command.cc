@@ -12,7 +12,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-void PrintNextSteps(const MadeDirectory& made, bool is_open) {
+void PrintNextSteps(const MadeDirectory& made) {
   const std::string directory = made.config.parent_path().string();
   fmt::print(R"(Next:
   fieldcost-aggregator --check-config --config {0}/aggregator.toml
@@ -23,29 +23,41 @@ or as a service, with the unit of the Debian package:
     {0}/fieldcost-aggregator.conf
   sudo systemctl daemon-reload
   sudo systemctl enable --now fieldcost-aggregator
-Once it has started, users need this file as catalog_root
-  {0}/data/publish/root/1
-and in agent.toml:
-  [aggregator]
-  url = "{1}"
 )",
-             directory,
-             made.url.empty() ? fmt::format("https://{}:PORT", EscapeControl(made.untrusted_host))
-                              : made.url);
-  if (made.url.empty()) {
-    fmt::print("  # PORT is at the end of {}/address, and may change with each start\n", directory);
-  }
+             directory);
+}
+
+// A word of a shell command.
+std::string ShellWord(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+void PrintLineForVolunteers(const MadeDirectory& made, bool is_open,
+                            const wire::OperatorStatement& operated_by) {
+  const std::string directory = made.config.parent_path().string();
+  // The directory's path has no character that a shell would interpret: a unit names it.
+  const std::string url =
+      made.url.empty() ? fmt::format("\"$(cat {}/address)\"", directory) : ShellWord(made.url);
+  fmt::print(
+      "Once it has started, volunteers join with this line{}:\n  fieldcost agent join {}{}\n",
+      made.authority.empty() ? "" : "; they need a copy of ca.pem", url,
+      made.authority.empty() ? "" : " --ca-file " + made.authority.string());
   if (!made.authority.empty()) {
-    fmt::print(R"(  ca_file = "ca.pem"
-and next to that file
-  {0}
-To use a certificate that every system trusts instead, have one issued, e.g. by
-certbot, and name it with --certificate and --key.
-)",
-               made.authority.string());
+    fmt::print(
+        "They need no ca.pem if you use a certificate that every system trusts, e.g. one issued "
+        "by\n"
+        "certbot; name it with --certificate and --key.\n");
+  }
+  if (operated_by.name.empty() || operated_by.contact.empty() || operated_by.privacy.empty()) {
+    fmt::print(
+        "Before the first start, complete [operator] in {}/aggregator.toml:\n"
+        "volunteers read your name, contact and promise before they join.\n",
+        directory);
   }
   if (is_open) return;
-  fmt::print(R"(Each user needs an invitation, which `fieldcost agent enrol` takes:
+  fmt::print(R"(Each volunteer needs an invitation, which `fieldcost agent enrol` takes:
   fieldcost-aggregator invitation make --config {}/aggregator.toml
 )",
              directory);
@@ -57,6 +69,9 @@ std::uint16_t Port(const command::Arguments& arguments, std::string_view name) {
 
 Result<int> Init(const command::Arguments& arguments) {
   const bool json = arguments.Has("--json");
+  const wire::OperatorStatement operated_by{.name = arguments.Text("--operator"),
+                                            .contact = arguments.Text("--contact"),
+                                            .privacy = arguments.Text("--privacy")};
   FIELDCOST_ASSIGN(const MadeDirectory made,
                    MakeNewDirectory({.directory = arguments.Text("--dir"),
                                      .hosts = arguments.Texts("--host"),
@@ -65,7 +80,8 @@ Result<int> Init(const command::Arguments& arguments) {
                                      .address = arguments.Text("--address"),
                                      .port = Port(arguments, "--port"),
                                      .admin_port = Port(arguments, "--admin-port"),
-                                     .is_open = arguments.Has("--open")},
+                                     .is_open = arguments.Has("--open"),
+                                     .operated_by = operated_by},
                                     SystemClock()));
   Outcome outcome;
   outcome.Add("config", made.config.string())
@@ -75,7 +91,10 @@ Result<int> Init(const command::Arguments& arguments) {
       .Add("unit_drop_in", made.unit_drop_in.string())
       .Add("url", made.url);
   Print(outcome, "made", json);
-  if (!json) PrintNextSteps(made, arguments.Has("--open"));
+  if (!json) {
+    PrintNextSteps(made);
+    PrintLineForVolunteers(made, arguments.Has("--open"), operated_by);
+  }
   return 0;
 }
 
@@ -86,6 +105,21 @@ std::vector<command::Option> Options() {
        .help = "Accept every agent, without an invitation: anyone can then create any number of "
                "agents, outvote a majority of machines with a majority of keys, and complete the "
                "threshold of a volunteer's rows after a day"});
+  options.push_back({.names = "--operator",
+                     .value = "NAME",
+                     .help = "Who operates the service; volunteers read this before they join, as "
+                             "the next two",
+                     .check = command::CheckNotEmpty});
+  options.push_back({.names = "--contact",
+                     .value = "TEXT",
+                     .help = "How volunteers reach the operator: an address or a URL",
+                     .check = command::CheckNotEmpty});
+  options.push_back(
+      {.names = "--privacy",
+       .value = "TEXT",
+       .help = "The operator's promise: how long data and backups are kept, which proxies "
+               "see the traffic",
+       .check = command::CheckNotEmpty});
   return options;
 }
 
@@ -101,7 +135,9 @@ is discarded; agents need its ca.pem. For other names, or when it expires, creat
 and take certificate.pem, private_key.pem and ca.pem from there.
 
 Examples:
-  fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org
+  fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
+    --operator 'Example Project' --contact privacy@example.org \
+    --privacy 'No proxy; backups are deleted after 30 days.'
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
     --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
     --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem

@@ -38,7 +38,7 @@ class PolicyTest : public ::testing::Test {
 
   wire::RootMetadata MakeRoot() {
     const auto keys = publish::KeyRing::LoadOrCreate(data_dir() / "keys",
-                                                     data_dir() / "publish" / "root", clock_);
+                                                     data_dir() / "publish" / "root", {}, clock_);
     EXPECT_TRUE(keys.has_value()) << keys.error().message;
     return keys->root();
   }

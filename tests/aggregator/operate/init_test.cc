@@ -53,7 +53,11 @@ TEST_F(InitTest, CreatesAServerThatRunsAndCanBeAdministered) {
       Init({"--host", "localhost", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"});
   ASSERT_EQ(init.exit_status, 0) << init.errors;
   EXPECT_THAT(init.output, AllOf(HasSubstr("--check-config --config " + config()),
-                                 HasSubstr("ca_file = "), HasSubstr("certbot")));
+                                 HasSubstr("join with this line; they need a copy of ca.pem:\n"
+                                           "  fieldcost agent join \"$(cat " +
+                                           made().string() + "/address)\" --ca-file " +
+                                           made().string() + "/ca.pem\n"),
+                                 HasSubstr("certbot"), HasSubstr("complete [operator]")));
   EXPECT_EQ(ModeOf(""), 0700U);
   EXPECT_EQ(ModeOf("private_key.pem"), 0600U);
   EXPECT_EQ(ModeOf("admin.token"), 0600U);
@@ -86,12 +90,53 @@ TEST_F(InitTest, CreatesAServerThatRunsAndCanBeAdministered) {
   EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
-TEST_F(InitTest, NamesAUrlWithTheFirstHostForAnyPort) {
-  const testing::ProcessResult any =
-      Init({"--host", "fieldcost.example", "--host", "localhost", "--port", "0"});
-  ASSERT_EQ(any.exit_status, 0) << any.errors;
-  EXPECT_THAT(any.output, AllOf(HasSubstr("  url = \"https://fieldcost.example:PORT\"\n"),
-                                HasSubstr("  # PORT is at the end of " + made().string())));
+TEST_F(InitTest, PrintsOneLineForVolunteers) {
+  const testing::ProcessResult init =
+      Init({"--host", "fieldcost.example", "--operator", "Example", "--contact", "a@b.example",
+            "--privacy", "Nothing is kept."});
+  ASSERT_EQ(init.exit_status, 0) << init.errors;
+  EXPECT_THAT(init.output,
+              AllOf(HasSubstr("  fieldcost agent join 'https://fieldcost.example:8443' --ca-file " +
+                              made().string() + "/ca.pem\n"),
+                    Not(HasSubstr("complete [operator]"))));
+}
+
+TEST_F(InitTest, SignsTheOperatorsTextsIntoTheRootAndRenewsThem) {
+  ASSERT_EQ(Init({"--host", "localhost", "--port", "0", "--admin-port", "0", "--operator",
+                  "Ann \"A\" Example", "--contact", "ann@example.org"})
+                .exit_status,
+            0);
+  EXPECT_THAT(TextOf("aggregator.toml"), AllOf(HasSubstr("\nname = \"Ann \\\"A\\\" Example\"\n"),
+                                               HasSubstr("\n# privacy = ")));
+  const auto start_and_stop = [this](const std::string& line) {
+    testing::BackgroundProcess server({.arguments = {FIELDCOST_AGGREGATOR, "--config", config()}});
+    EXPECT_TRUE(server.WaitForLine(line));
+    EXPECT_TRUE(server.WaitForLine("listening on "));
+    server.Signal(SIGTERM);
+    EXPECT_EQ(server.Wait().exit_status, 0);
+  };
+  start_and_stop("published snapshot version=1 rows=0");
+  const auto operator_of = [this](const std::string& version) {
+    const auto root = wire::VerifyPinnedRoot(TextOf("data/publish/root/" + version));
+    return root ? root->operated_by : wire::OperatorStatement{.name = root.error().message};
+  };
+  EXPECT_EQ(operator_of("1"),
+            (wire::OperatorStatement{.name = "Ann \"A\" Example", .contact = "ann@example.org"}));
+
+  std::ofstream(made() / "aggregator.toml", std::ios::app) << "privacy = \"Nothing is kept.\"\n";
+  start_and_stop("root version 1 names another operator");
+  ASSERT_EQ(Run({"keys", "renew", "--config", config()}).exit_status, 0);
+  EXPECT_EQ(operator_of("2").privacy, "Nothing is kept.");
+}
+
+TEST_F(InitTest, WritesAnAddressThatItsCertificateCovers) {
+  ASSERT_EQ(Init({"--host", "fieldcost.example", "--port", "0", "--admin-port", "0"}).exit_status,
+            0);
+  testing::BackgroundProcess server({.arguments = {FIELDCOST_AGGREGATOR, "--config", config()}});
+  ASSERT_TRUE(server.WaitForLine("listening on https://fieldcost.example:"));
+  EXPECT_THAT(TextOf("address"), ::testing::StartsWith("https://fieldcost.example:"));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
 TEST_F(InitTest, OverwritesNothingAndLeavesNothingHalfMade) {
@@ -111,6 +156,7 @@ TEST_F(InitTest, OverwritesNothingAndLeavesNothingHalfMade) {
       {{"--dir", "x", "--host", "https://a"}, "for 'https://a': that is neither a host name"},
       {{"--dir", "x", "--host", "a,DNS:b"}, "for 'a,DNS:b': that is neither"},
       {{"--dir", "x y", "--host", "a"}, "a systemd unit names it"},
+      {{"--dir", "x", "--host", "a", "--operator", "a\nb"}, "the operator's name must be one line"},
       {{"--dir", "x", "--host", "a", "--port", "65536"}, "--port: invalid value '65536'"},
       {{"--dir", "x", "--host", "a", "--key", "k"}, "--key"},
       {{"--dir", "x", "--host", "a", "--certificate", "c", "--key", "k"}, "c is missing"},

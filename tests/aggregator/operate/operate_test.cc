@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 TEST_F(OperateTest, CommandsWorkWithOrWithoutARunningServer) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
-  EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":1"));
+  EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":2"));
   EXPECT_THAT(MustRun({"backup", "--to", backups().string()}), HasSubstr("sequence=1"));
   EXPECT_THAT(MustRun({"compact"}), StartsWith("compacted"));
   EXPECT_THAT(MustRun({"expire", "--before", "2900", "--json"}), HasSubstr("\"rows_left\":5"));
@@ -34,7 +34,7 @@ TEST_F(OperateTest, CommandsWorkWithOrWithoutARunningServer) {
   Stop();
 
   EXPECT_THAT(MustRun({"verify", "--json"}), HasSubstr("\"ok\":true"));
-  EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":2"));
+  EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":3"));
   EXPECT_THAT(MustRun({"backup", "--to", backups().string(), "--json"}),
               HasSubstr("\"sequence\":1"));
   EXPECT_THAT(MustRun({"compact", "--json"}), StartsWith("{}"));

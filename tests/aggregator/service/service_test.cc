@@ -33,7 +33,7 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
   EXPECT_EQ(MustSend(SignedRequest(key_, 2, std::string("garbage"))).status, 400);
 
   server_->Signal(SIGUSR1);
-  ASSERT_TRUE(server_->WaitForLine("published snapshot version=1 rows=20 withheld=0 fragments=1"));
+  ASSERT_TRUE(server_->WaitForLine("published snapshot version=2 rows=20 withheld=0 fragments=1"));
   std::vector<stats::StatRow> rows = Download();
   ASSERT_EQ(rows.size(), content.rows.size());
   for (stats::StatRow& row : rows) {
@@ -83,7 +83,7 @@ TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
 
   server_ = std::make_unique<testing::BackgroundProcess>(Command());
   // There are rows now, so the service publishes at startup.
-  ASSERT_TRUE(server_->WaitForLine("published snapshot version=1 rows=5"));
+  ASSERT_TRUE(server_->WaitForLine("published snapshot version=2 rows=5"));
   std::string line;
   ASSERT_TRUE(server_->WaitForLine("listening on ", &line));
   client_ = std::make_unique<http::Client>(std::move(*http::Client::Create(
@@ -92,7 +92,7 @@ TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
   EXPECT_EQ(replay.status, 200);
   EXPECT_EQ(replay.body, answer.body);
   server_->Signal(SIGUSR1);
-  ASSERT_TRUE(server_->WaitForLine("published snapshot version=2 rows=5"));
+  ASSERT_TRUE(server_->WaitForLine("published snapshot version=3 rows=5"));
   for (const stats::StatRow& row : Download()) EXPECT_EQ(row.scalars.contributions, 1U);
   Stop();
 }

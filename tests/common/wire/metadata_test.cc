@@ -135,6 +135,32 @@ TEST(MetadataTest, UnusableRootsAreRefused) {
   EXPECT_EQ(code([](auto& root) { root.snapshot_keys.assign(17, {}); }), ErrorCode::kCorrupt);
 }
 
+TEST(MetadataTest, RefusesOperatorTextsThatATerminalCouldNotShowAsTheyAre) {
+  const auto code = [](std::string OperatorStatement::*text, std::string value) {
+    RootMetadata root = SampleRoot();
+    root.operated_by.*text = std::move(value);
+    EXPECT_EQ(CheckOperator(root.operated_by).has_value(),
+              VerifyPinnedRoot(SignRoot(root, {SampleKey(1), SampleKey(2)})).has_value());
+    return CodeOf(VerifyPinnedRoot(SignRoot(root, {SampleKey(1), SampleKey(2)})));
+  };
+  struct Text {
+    std::string OperatorStatement::*text;
+    std::size_t max_bytes;
+  };
+  for (const Text& text : {Text{&OperatorStatement::name, kMaxOperatorNameBytes},
+                           Text{&OperatorStatement::contact, kMaxOperatorContactBytes},
+                           Text{&OperatorStatement::privacy, kMaxOperatorPrivacyBytes}}) {
+    EXPECT_EQ(code(text.text, ""), ErrorCode{});
+    EXPECT_EQ(code(text.text, std::string(text.max_bytes, 'a')), ErrorCode{});
+    for (const std::string& bad :
+         {std::string(text.max_bytes + 1, 'a'), std::string("a\nb"), std::string("a\0b", 3),
+          std::string("\x1b[2J"), std::string("\xc3"), std::string("\u202ename"),
+          std::string("a\\x41")}) {
+      EXPECT_EQ(code(text.text, bad), ErrorCode::kCorrupt) << bad;
+    }
+  }
+}
+
 TEST(MetadataTest, PolicyKeysAreOptionalAndAnOldRootHasNone) {
   const std::string with = SignRoot(SampleRootWithPolicy(), {SampleKey(1), SampleKey(2)});
   EXPECT_EQ(VerifyPinnedRoot(with).value(), SampleRootWithPolicy());

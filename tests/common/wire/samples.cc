@@ -108,7 +108,10 @@ RootMetadata SampleRoot() {
           .root_threshold = 2,
           .root_keys = {SampleKey(1).public_key(), SampleKey(2).public_key()},
           .timestamp_keys = {SampleKey(3).public_key()},
-          .snapshot_keys = {SampleKey(4).public_key()}};
+          .snapshot_keys = {SampleKey(4).public_key()},
+          .operated_by = {.name = "Exämple Project",
+                          .contact = "privacy@example.org",
+                          .privacy = "Backups are deleted after 30 days."}};
 }
 
 SnapshotMetadata SampleSnapshot() {
