@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 
 #include "agent/probe/send_lock.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/http/proxy.h"
+#include "common/json/json_text.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -32,7 +33,7 @@ std::string TextOf(const json::value& value, const char* key) {
   const json::value* const found = object == nullptr ? nullptr : object->if_contains(key);
   if (found == nullptr) return "";
   if (const json::string* const text = found->if_string()) return std::string(*text);
-  if (found->is_uint64() || found->is_int64()) return json::serialize(*found);
+  if (found->is_uint64() || found->is_int64()) return JsonText(*found);
   return "";
 }
 
@@ -112,12 +113,13 @@ Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, con
 Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file,
                     const Account& account) {
   FIELDCOST_ASSIGN(http::Client client, Connect(url, ca_file, nullptr));
-  const std::string body = json::serialize(json::object(
-      {{"user", account.user}, {"password", account.password}, {"name", account.device_name}}));
+  JsonWriter body;
+  body.Object().Member("user", account.user).Member("password", account.password);
+  body.Member("name", account.device_name).EndObject();
   const auto sent = client.Send({.method = "POST",
                                  .target = "/v1/devices",
                                  .headers = {{"Content-Type", "application/json"}},
-                                 .body = body});
+                                 .body = body.TakeValue()});
   if (!sent) {
     const bool is_unknown = sent.error().code == ErrorCode::kUnauthenticated && ca_file.empty();
     return Fail(sent.error().code, "log in at {}: {}{}", client.origin(), sent.error().message,

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/worker_pool.h"
+#include "common/json/json_text.h"
 
 namespace fieldcost::admin {
 namespace {
@@ -27,7 +28,7 @@ http::Response Refuse(const Error& error) {
 
 http::Response Answer(const json::object& object) {
   return {.headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
-          .body = json::serialize(object)};
+          .body = JsonText(object)};
 }
 
 http::Response Answer(const Status& status) {

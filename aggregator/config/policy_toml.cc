@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/base/time_text.h"
 #include "common/config/toml_file.h"
@@ -117,30 +118,24 @@ std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now) {
 }
 
 std::string ShowPolicyJson(const wire::PolicyMetadata& policy, WallTime now) {
-  std::vector<std::string> numbers;
+  JsonWriter writer;
+  writer.Object().Member("version", policy.version);
+  writer.Member("published", Rfc3339Text(policy.published));
+  writer.Member("expires", Rfc3339Text(policy.expires)).Member("expired", policy.expires <= now);
+  writer.Key("numbers").Object();
   for (const wire::PolicyNumber& number : wire::PolicyNumbers()) {
-    if (const auto& value = policy.*number.member) {
-      numbers.push_back(fmt::format("{}:{}", QuoteJson(number.name), *value));
-    }
+    if (const auto& value = policy.*number.member) writer.Member(number.name, *value);
   }
-  std::vector<std::string> modules;
+  writer.EndObject().Key("modules").Array();
   for (const wire::PolicyModule& module : policy.modules) {
-    modules.push_back(fmt::format(R"({{"soname":{},"package":{}}})", QuoteJson(module.soname),
-                                  QuoteJson(module.package)));
+    writer.Object().Member("soname", module.soname).Member("package", module.package).EndObject();
   }
-  std::vector<std::string> weights;
+  writer.EndArray().Key("weights").Array();
   for (const wire::PolicyWeight& weight : policy.weights) {
-    weights.push_back(fmt::format(R"({{"soname":{},"symbol":{},"per_65536":{}}})",
-                                  QuoteJson(weight.soname), QuoteJson(weight.symbol),
-                                  weight.weight_per_65536));
+    writer.Object().Member("soname", weight.soname).Member("symbol", weight.symbol);
+    writer.Member("per_65536", weight.weight_per_65536).EndObject();
   }
-  return fmt::format(
-      R"({{"version":{},"published":"{}","expires":"{}","expired":{},"numbers":{{{}}},)"
-      R"("modules":[{}],"weights":[{}]}})"
-      "\n",
-      policy.version, Rfc3339Text(policy.published), Rfc3339Text(policy.expires),
-      policy.expires <= now, fmt::join(numbers, ","), fmt::join(modules, ","),
-      fmt::join(weights, ","));
+  return writer.EndArray().EndObject().Take();
 }
 
 }  // namespace fieldcost::aggregator

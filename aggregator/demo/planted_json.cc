@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "aggregator/demo/demo.h"
-#include "common/base/text.h"
+#include "common/base/json_writer.h"
 
 namespace fieldcost::demo {
 namespace {
@@ -19,57 +19,48 @@ const LibraryModel& LibraryOf(const PlantedChange& change) {
   });
 }
 
-std::string LibraryJson(const LibraryModel& library) {
-  std::string versions;
-  for (const std::string_view version : library.versions) {
-    versions += fmt::format("{}{}", versions.empty() ? "" : ", ", QuoteJson(version));
-  }
-  std::string symbols;
-  for (const ApiModel& api : library.apis) {
-    symbols += fmt::format("{}{}", symbols.empty() ? "" : ", ", QuoteJson(api.symbol));
-  }
-  return fmt::format(R"({{"soname": {}, "versions": [{}], "symbols": [{}]}})",
-                     QuoteJson(library.soname), versions, symbols);
+void WriteLibrary(const LibraryModel& library, JsonWriter& writer) {
+  writer.Object().Member("soname", library.soname).Key("versions").Array();
+  for (const std::string_view version : library.versions) writer.Text(version);
+  writer.EndArray().Key("symbols").Array();
+  for (const ApiModel& api : library.apis) writer.Text(api.symbol);
+  writer.EndArray().EndObject();
 }
 
-std::string ChangeJson(const PlantedChange& change) {
+// Opens an object and begins it with the API.
+void WriteApi(std::string_view soname, std::string_view symbol, JsonWriter& writer) {
+  writer.Object().Member("api", fmt::format("{}!{}", soname, symbol));
+  writer.Member("soname", soname).Member("symbol", symbol);
+}
+
+void WriteChange(const PlantedChange& change, JsonWriter& writer) {
   const LibraryModel& library = LibraryOf(change);
-  return fmt::format(
-      R"({{"api": {}, "soname": {}, "symbol": {}, "kind": "{}", "from_version": {}, )"
-      R"("to_version": {}, "factor": {:.2f}}})",
-      QuoteJson(fmt::format("{}!{}", change.soname, change.symbol)), QuoteJson(change.soname),
-      QuoteJson(change.symbol), change.percent > 100 ? "regression" : "improvement",
-      QuoteJson(library.versions[change.version - 1]), QuoteJson(library.versions[change.version]),
-      change.percent / 100.0);
-}
-
-std::string AilmentJson(const Ailment& ailment) {
-  return fmt::format(R"({{"api": {}, "soname": {}, "symbol": {}, "factor": {:.2f}}})",
-                     QuoteJson(fmt::format("{}!{}", ailment.soname, ailment.symbol)),
-                     QuoteJson(ailment.soname), QuoteJson(ailment.symbol), ailment.percent / 100.0);
+  WriteApi(change.soname, change.symbol, writer);
+  writer.Member("kind", change.percent > 100 ? "regression" : "improvement");
+  writer.Member("from_version", library.versions[change.version - 1]);
+  writer.Member("to_version", library.versions[change.version]);
+  writer.Member("factor", change.percent / 100.0).EndObject();
 }
 
 }  // namespace
 
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report) {
-  std::string libraries;
-  for (const LibraryModel& library : Libraries()) {
-    libraries += fmt::format("{}\n    {}", libraries.empty() ? "" : ",", LibraryJson(library));
-  }
-  std::string planted;
-  for (const PlantedChange& change : PlantedChanges()) {
-    planted += fmt::format("{}\n    {}", planted.empty() ? "" : ",", ChangeJson(change));
-  }
-  std::string ailments;
+  JsonWriter writer;
+  writer.Object().Member("synthetic", true).Member("seed", options.seed);
+  writer.Member("agents", options.agents).Member("first_week", options.first_week());
+  writer.Member("last_week", options.last_week).Member("batches", report.filled.batches);
+  writer.Member("rows", report.filled.rows).Member("published_rows", report.published.rows);
+  writer.NewLine().Key("libraries").Array();
+  for (const LibraryModel& library : Libraries()) WriteLibrary(library, writer.NewLine());
+  writer.EndArray().NewLine().Key("planted").Array();
+  for (const PlantedChange& change : PlantedChanges()) WriteChange(change, writer.NewLine());
+  writer.EndArray().NewLine().Key("profile").Array();
   for (const Ailment& ailment : PlantedAilments()) {
-    ailments += fmt::format("{}\n    {}", ailments.empty() ? "" : ",", AilmentJson(ailment));
+    writer.NewLine();
+    WriteApi(ailment.soname, ailment.symbol, writer);
+    writer.Member("factor", ailment.percent / 100.0).EndObject();
   }
-  return fmt::format(
-      "{{\n  \"synthetic\": true,\n  \"seed\": {},\n  \"agents\": {},\n  \"first_week\": {},\n"
-      "  \"last_week\": {},\n  \"batches\": {},\n  \"rows\": {},\n  \"published_rows\": {},\n"
-      "  \"libraries\": [{}\n  ],\n  \"planted\": [{}\n  ],\n  \"profile\": [{}\n  ]\n}}\n",
-      options.seed, options.agents, options.first_week(), options.last_week, report.filled.batches,
-      report.filled.rows, report.published.rows, libraries, planted, ailments);
+  return writer.EndArray().EndObject().Take();
 }
 
 }  // namespace fieldcost::demo

@@ -4,6 +4,7 @@
 
 #include "aggregator/ingest/ingest_limits.h"
 #include "aggregator/ingest/ingest_workspace.h"
+#include "common/base/json_writer.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -14,8 +15,6 @@ namespace fieldcost::ingest {
 namespace {
 
 static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
-
-constexpr char kEnrolledAnswer[] = R"({"enrolled":true})";
 
 // Returns the sender. kInvalidArgument unless the request has the form of an enrolment.
 Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
@@ -295,7 +294,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
     if (auto refusal = Enrol(agent_id, sender->epoch, untrusted_token)) return *refusal;
   }
   ++counters_.enrolments;
-  return AnswerJson(kEnrolledAnswer);
+  return AnswerJson(JsonWriter().Object().Member("enrolled", true).EndObject().TakeValue());
 }
 
 http::Response Ingest::RefuseStoreFailure() {

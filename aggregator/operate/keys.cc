@@ -13,6 +13,7 @@
 #include "aggregator/publish/key_export.h"
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/store/directory_lock.h"
+#include "common/base/json_writer.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/base/time_text.h"
@@ -62,7 +63,10 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
   const auto files = KeyFiles(data_dir / "keys");
   const bool expired = root.expires <= clock.Now();
   std::string text;
-  std::string list;
+  JsonWriter writer;
+  writer.Object().Member("root_version", root.version);
+  writer.Member("expires", Rfc3339Text(root.expires)).Member("expired", expired);
+  writer.Member("root_threshold", root.root_threshold).Key("keys").Array();
   for (const auto& [role, keys] :
        {std::pair{"root", &root.root_keys}, std::pair{"timestamp", &root.timestamp_keys},
         std::pair{"snapshot", &root.snapshot_keys}, std::pair{"policy", &root.policy_keys}}) {
@@ -71,17 +75,12 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
       const std::string path = file == files.end() ? "" : file->second.string();
       text += fmt::format("{:<10} {}  {}\n", role, FingerprintOf(key),
                           path.empty() ? "not here" : EscapeControl(path));
-      list += fmt::format(R"({}{{"role":"{}","key":"{}","fingerprint":"{}","file":{}}})",
-                          list.empty() ? "" : ",", role, key.Hex(), FingerprintOf(key),
-                          path.empty() ? "null" : QuoteJson(path));
+      writer.Object().Member("role", role).Member("key", key.Hex());
+      writer.Member("fingerprint", FingerprintOf(key)).Key("file");
+      (path.empty() ? writer.Null() : writer.Text(path)).EndObject();
     }
   }
-  if (json) {
-    return fmt::format(
-        R"({{"root_version":{},"expires":"{}","expired":{},"root_threshold":{},"keys":[{}]}})"
-        "\n",
-        root.version, Rfc3339Text(root.expires), expired, root.root_threshold, list);
-  }
+  if (json) return writer.EndArray().EndObject().Take();
   return fmt::format(
       "root version {}, {} on {}; {} of {} root keys must sign the next one\n"
       "{:<10} {:<16}  FILE\n{}{}",

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace fieldcost {
 
@@ -10,9 +9,5 @@ namespace fieldcost {
 // Exact and in the usual notation: 0.0625 and 7, not 6.25E-2 and 7E0. Only values of at least 1e21
 // or below 1e-6 have an exponent (ECMA-262 §6.1.6.1.20). "null" if the value is not finite.
 std::string JsonNumber(double value);
-
-// Rewrites each number of a JSON text that has an exponent as JsonNumber() does; strings stay
-// unchanged. Needed because Boost.JSON always writes doubles with exponents. REQUIRES: valid JSON.
-std::string WithPlainNumbers(std::string_view json);
 
 }  // namespace fieldcost

@@ -6,6 +6,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/error.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 
 namespace fieldcost::http {
@@ -15,9 +16,9 @@ constexpr std::size_t kMaxReasonBytes = 300;
 
 // The message in a body of JsonError(); any other body unchanged, without surrounding blanks.
 std::string ReasonIn(std::string_view untrusted_body) {
-  constexpr std::string_view kKey = "\"message\": \"";
+  constexpr std::string_view kKey = "\"message\":\"";
   const std::size_t key = untrusted_body.find(kKey);
-  if (!untrusted_body.starts_with("{\"error\": ") || key == std::string_view::npos) {
+  if (!untrusted_body.starts_with("{\"error\":") || key == std::string_view::npos) {
     return std::string(Trim(untrusted_body));
   }
   std::string reason;
@@ -63,10 +64,9 @@ std::string DescribeAnswer(const Response& untrusted_response) {
 }
 
 Response JsonError(int status, std::string_view code, std::string_view message) {
-  return {.status = status,
-          .headers = {{"Content-Type", "application/json"}},
-          .body = fmt::format("{{\"error\": {}, \"message\": {}}}\n", QuoteJson(code),
-                              QuoteJson(message))};
+  JsonWriter body;
+  body.Object().Member("error", code).Member("message", message).EndObject();
+  return {.status = status, .headers = {{"Content-Type", "application/json"}}, .body = body.Take()};
 }
 
 Response NotFound() { return JsonError(404, Name(ErrorCode::kNotFound), "unknown address"); }

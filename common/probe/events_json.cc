@@ -3,17 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "common/base/clean_text.h"
-
 namespace fieldcost::probe {
 namespace {
 
 namespace json = boost::json;
 
 json::string Text(std::string_view untrusted_text) {
-  constexpr std::size_t kMostGrowth = 3;  // a byte may become U+FFFD
-  const std::string text = CleanText(untrusted_text, kMostGrowth * untrusted_text.size());
-  return json::string(text.data(), text.size());
+  return json::string(untrusted_text.data(), untrusted_text.size());
 }
 
 json::array TagsJson(const std::vector<std::string>& untrusted_tags) {

@@ -12,8 +12,7 @@
 namespace fieldcost::probe {
 
 // JSON of events and comparisons, the same in the output of commands and in the server's API. Pure.
-// Texts may contain any bytes: what no event of an intact store contains becomes U+FFFD, as in
-// CleanText().
+// Texts may contain any bytes, so write the values with JsonText().
 
 boost::json::array StackJson(std::span<const Frame> stack);
 // {"label", "program", "tags"}

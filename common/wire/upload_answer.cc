@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <limits>
+#include <span>
 
 #include "common/base/ascii.h"
+#include "common/base/json_writer.h"
 #include "common/wire/batch.h"
 #include "common/wire/wire_requests.h"
 
@@ -95,17 +97,18 @@ Result<json::value> ParseJson(std::string_view untrusted_json) {
 }  // namespace
 
 std::string EncodeAnswer(const BatchAnswer& answer) {
-  json::array rejects;
-  for (const BatchAnswer::Reject& reject : answer.rejects) {
-    if (rejects.size() == kMaxListedRejects) break;
-    rejects.push_back(json::object{{"row", reject.row}, {"reason", CleanReason(reject.reason)}});
+  JsonWriter writer;
+  writer.Object().Member("accepted_rows", answer.accepted_rows);
+  writer.Member("rejected_rows", answer.rejected_rows).Key("rejects").Array();
+  for (const BatchAnswer::Reject& reject :
+       std::span(answer.rejects).first(std::min(answer.rejects.size(), kMaxListedRejects))) {
+    writer.Object().Member("row", reject.row).Member("reason", CleanReason(reject.reason));
+    writer.EndObject();
   }
-  json::object object{{"accepted_rows", answer.accepted_rows},
-                      {"rejected_rows", answer.rejected_rows},
-                      {"rejects", std::move(rejects)}};
-  if (!answer.receipt.empty()) object["receipt"] = answer.receipt;
-  if (answer.held) object["held"] = true;
-  return json::serialize(object);
+  writer.EndArray();
+  if (!answer.receipt.empty()) writer.Member("receipt", answer.receipt);
+  if (answer.held) writer.Member("held", true);
+  return writer.EndObject().TakeValue();
 }
 
 Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json) {
@@ -114,7 +117,9 @@ Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json) {
 }
 
 std::string EncodeWithdrawalAnswer(const WithdrawalAnswer& answer) {
-  return json::serialize(json::object{{"withdrawn_rows", answer.withdrawn_rows}});
+  JsonWriter writer;
+  writer.Object().Member("withdrawn_rows", answer.withdrawn_rows).EndObject();
+  return writer.TakeValue();
 }
 
 Result<WithdrawalAnswer> DecodeWithdrawalAnswer(std::string_view untrusted_json) {

@@ -116,7 +116,7 @@ void Deliver(http::Client& client, const std::string& token, const Parcel& parce
   for (;;) {
     const auto response = client.Send(request);
     if (response && response->status == 200) {
-      if (response->body.find("\"duplicate\": true") != std::string::npos) ++totals.duplicates;
+      if (response->body.find("\"duplicate\":true") != std::string::npos) ++totals.duplicates;
       return;
     }
     if (response && response->status != 503) {

@@ -10,6 +10,7 @@ from pathlib import Path
 # folder -> (folders it may see in addition to itself, third-party headers it may include by first path part)
 TABLE = {
     "common/base": ([], ["spdlog"]),
+    "common/json": (["base"], ["boost/json"]),
     "common/command": (["base"], []),
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
@@ -50,7 +51,7 @@ TABLE = {
     "agent/events": (["base", "shm", "reach", "runs", "tree"], []),
     "agent/events_preload": (["shm", "intercept"], []),
     # Consent and settings as files are read alike, and nothing else of the anonymous road.
-    "agent/probe": (["base", "config", "crypto", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"],
+    "agent/probe": (["base", "json", "config", "crypto", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"],
                     ["boost/json"]),
     "agent/probe_recorder": (["agent_probe", "base", "crypto", "probe", "perf", "reach", "runs", "settings", "shm",
                               "symbols", "unwind"], []),
@@ -66,7 +67,7 @@ TABLE = {
                       ["systemd/"]),
     "aggregator": (["base", "command", "operate", "service"], []),
     # Upkeep only for the states that /metrics reports.
-    "aggregator/admin": (["base", "http", "ingest", "publish", "serve", "store", "upkeep"], ["boost/json"]),
+    "aggregator/admin": (["base", "json", "http", "ingest", "publish", "serve", "store", "upkeep"], ["boost/json"]),
     "aggregator/config": (["base", "config", "serve", "wire", "http", "ingest", "publish", "store"], []),
     "aggregator/upkeep": (["base", "crypto", "ingest", "publish", "store"], []),
     "aggregator/service": (["base", "serve", "systemd", "wire", "http", "admin", "aggregator_config", "ingest",
@@ -89,7 +90,8 @@ TABLE = {
     "aggregator/probe_server/accounts": (["base", "crypto", "probe", "sqlite"], []),
     "aggregator/probe_server/data": (["base", "crypto", "probe", "sqlite", "accounts"], []),
     "aggregator/probe_server/pages": (["base", "draw", "probe"], []),
-    "aggregator/probe_server/web": (["base", "crypto", "http", "probe", "accounts", "data", "pages"], ["boost/json"]),
+    "aggregator/probe_server/web": (["base", "json", "crypto", "http", "probe", "accounts", "data", "pages"],
+                                     ["boost/json"]),
     "tools/exchange": (["base", "names", "recording", "stats", "tree", "wire"], ["boost/json", "google", "zlib.h"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
     "tools/analysis": (["base", "inference", "names", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
@@ -103,7 +105,8 @@ TABLE = {
                            "tools_report_tree"], []),
     # From the bottom up: what all commands share; sessions, documentation and the instruments, each for itself but
     # idle CPUs, whose recordings are call trees; the commands.
-    "tools/cli": (["base", "names", "command", "shm", "stats", "wire", "draw", "catalog", "recording", "settings",
+    "tools/cli": (["base", "json", "names", "command", "shm", "stats", "wire", "draw", "catalog", "recording",
+                   "settings",
                    "reach",
                    "runs", "volunteer", "analysis", "report", "tools_report_tree"], ["boost/json"]),
     "tools/cli/session": (["base", "shm", "settings", "reach", "runs", "cli"], ["boost/json"]),
@@ -125,7 +128,8 @@ TABLE = {
                             "tools_report_lab", "tools_report_tree", "cli", "session", "docs", "tools_cli_lab",
                             "tools_cli_probe", "tools_cli_tree", "tools_cli_idle"], ["boost/json"]),
     # The settings only for where a user's files are.
-    "tools/lsp": (["base", "names", "command", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis",
+    "tools/lsp": (["base", "json", "names", "command", "shm", "stats", "wire", "catalog", "settings", "draw",
+                   "analysis",
                    "report",
                    "cards"],
                   ["boost/json"]),

@@ -151,6 +151,7 @@ def check_names(names, problems):
 # Folder -> namespace, where these differ.
 NAMESPACES = {
     "common/base": "fieldcost",  # used everywhere
+    "common/json": "fieldcost",  # where boost::json is called json
     "agent/idle": "fieldcost::idle_agent",  # common/idle is the other one
     # The parts of one program; common/config is another folder.
     **{f"aggregator/{part}": "fieldcost::aggregator" for part in ("config", "operate", "service", "upkeep")},

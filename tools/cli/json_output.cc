@@ -15,15 +15,15 @@ namespace json = boost::json;
 json::object WhyJson(const reach::Explanation& why) {
   return {{"reach", Text(Name(why.reach))},
           {"reason", Text(Phrase(why.reach))},
-          {"detail", UntrustedText(why.untrusted_detail)},
-          {"program", UntrustedText(why.program.string())}};
+          {"detail", Text(why.untrusted_detail)},
+          {"program", Text(why.program.string())}};
 }
 
 json::object ProcessJson(const reach::ProcessReach& process) {
   return {{"pid", process.pid},
-          {"name", UntrustedText(process.untrusted_name)},
+          {"name", Text(process.untrusted_name)},
           {"reach", Text(Name(process.why.reach))},
-          {"detail", UntrustedText(process.why.untrusted_detail)}};
+          {"detail", Text(process.why.untrusted_detail)}};
 }
 
 json::value TimeOrNull(const std::optional<WallTime>& time) {
@@ -58,7 +58,7 @@ json::object LoggedJson(const spool::LoggedBatch& batch) {
           {"sha256", Text(batch.sha256)},
           {"epoch", batch.epoch.value()},
           {"sequence", batch.sequence},
-          {"reason", UntrustedText(batch.reason)},
+          {"reason", Text(batch.reason)},
           {"can_withdraw", batch.can_withdraw}};
 }
 
@@ -77,7 +77,7 @@ json::array NamesJson(const std::vector<std::string>& untrusted_names) {
 }  // namespace
 
 std::string ErrorJson(const Error& error) {
-  return Print({{"error", Text(Name(error.code))}, {"message", UntrustedText(error.message)}});
+  return Print({{"error", Text(Name(error.code))}, {"message", Text(error.message)}});
 }
 
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
@@ -159,10 +159,10 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
                 {"waiting_for", Text(status.upload.waiting_for)},
                 {"next_upload", TimeOrNull(status.upload.next_upload)},
                 {"failed_uploads", status.upload.failed_uploads},
-                {"upload_problem", UntrustedText(status.upload.upload_problem)},
+                {"upload_problem", Text(status.upload.upload_problem)},
                 {"field_policy_version", status.field_policy.version},
                 {"field_policy_expires", TimeOrNull(status.field_policy.expires)},
-                {"field_policy_problem", UntrustedText(status.field_policy.problem)},
+                {"field_policy_problem", Text(status.field_policy.problem)},
                 {"session_active", options.session_active},
                 {"programs", std::move(programs)}});
 }
@@ -224,12 +224,12 @@ std::string ForgetJson(const upload::ForgetReport& report) {
                       {"rows_withdrawn", report.rows_withdrawn},
                       {"batches_deleted", report.batches_deleted},
                       {"batches_refused", report.batches_refused},
-                      {"refused_reason", UntrustedText(report.refused_reason)},
+                      {"refused_reason", Text(report.refused_reason)},
                       {"batches_too_old", report.batches_too_old},
                       {"batches_left", report.batches_left}};
   if (report.stopped_by) {
     object["error"] = Text(Name(report.stopped_by->code));
-    object["message"] = UntrustedText(report.stopped_by->message);
+    object["message"] = Text(report.stopped_by->message);
   }
   return Print(object);
 }

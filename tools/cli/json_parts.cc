@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/base/json_number.h"
 #include "common/draw/numbers.h"
+#include "common/json/json_text.h"
 #include "common/names/cxx_name.h"
 #include "common/shm/log2_bucket.h"
 #include "tools/report/not_measured.h"
@@ -13,29 +13,6 @@ namespace fieldcost::cli {
 namespace json = boost::json;
 
 namespace {
-
-// RFC 3629: no overlong forms, no surrogates, at most U+10FFFF.
-bool IsUtf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t more = lead < 0x80                    ? 0
-                             : lead >= 0xc2 && lead <= 0xdf ? 1
-                             : (lead & 0xf0) == 0xe0        ? 2
-                             : lead >= 0xf0 && lead <= 0xf4 ? 3
-                                                            : text.size();
-    if (more >= text.size() - i) return false;
-    const unsigned second = more == 0 ? 0 : static_cast<unsigned char>(text[i + 1]);
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
-      return false;
-    }
-    for (std::size_t k = 1; k <= more; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
-    }
-    i += more + 1;
-  }
-  return true;
-}
 
 json::array BucketsJson(const stats::CostHistogram& histogram) {
   json::array buckets;
@@ -100,23 +77,11 @@ json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& sum
 
 }  // namespace
 
-std::string Print(const json::object& object) {
-  return WithPlainNumbers(json::serialize(object)) + "\n";
-}
+std::string Print(const json::object& object) { return JsonText(object) + "\n"; }
 
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
 
 json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
-
-// Names may contain any bytes, but JSON only UTF-8.
-json::string UntrustedText(std::string_view untrusted_text) {
-  std::string text(untrusted_text);
-  if (!IsUtf8(text)) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
-  }
-  return Text(text);
-}
 
 json::object HistogramJson(const stats::CostHistogram& histogram) {
   return {{"count", histogram.count()},

@@ -17,12 +17,9 @@ namespace fieldcost::cli {
 
 // The document and a newline.
 std::string Print(const boost::json::object& object);
-// REQUIRES: UTF-8.
-boost::json::string Text(std::string_view text);
+boost::json::string Text(std::string_view untrusted_text);
 // Exact digits, since readers may parse JSON numbers as doubles.
 boost::json::string Number(std::uint64_t number);
-// Text of arbitrary bytes. If it is not UTF-8, each byte above 0x7f becomes '?'.
-boost::json::string UntrustedText(std::string_view untrusted_text);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
 // "all_calls": {...}}; null = unknown, or omitted.

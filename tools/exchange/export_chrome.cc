@@ -15,7 +15,7 @@
 #include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
-#include "tools/exchange/json_text.h"
+#include "tools/exchange/json_array.h"
 
 namespace fieldcost::exchange {
 namespace {

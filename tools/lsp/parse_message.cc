@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "common/json/json_text.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/lsp_limits.h"
 #include "tools/lsp/protocol.h"
@@ -127,7 +128,7 @@ ClientFacts ParseClient(const json::value* capabilities) {
 
 std::optional<Settings> SettingsOf(const json::value* value) {
   if (value == nullptr || !value->is_object()) return std::nullopt;
-  return ParseSettings(json::serialize(*value));
+  return ParseSettings(JsonText(*value));
 }
 
 Parsed ParseInitialize(const json::value* params) {
@@ -195,7 +196,7 @@ Parsed ParseConfiguration(const json::value* params) {
 Parsed ParseResolve(const json::value* params) {
   if (params == nullptr || !params->is_object()) return std::nullopt;
   const auto symbol = Text(Member(params, "data", "fieldcost"));
-  return ResolveCall{json::serialize(*params), std::string(symbol.value_or(""))};
+  return ResolveCall{JsonText(*params), std::string(symbol.value_or(""))};
 }
 
 Parsed ParseExecute(const json::value* params) {

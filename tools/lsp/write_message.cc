@@ -1,5 +1,5 @@
 // Writes messages to the editor: the other half of protocol.h.
-#include "common/base/json_number.h"
+#include "common/json/json_text.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/protocol.h"
 
@@ -24,19 +24,19 @@ json::string Text(std::string_view text) { return json::string(text.data(), text
 std::string Answer(const RequestId& id, json::value result) {
   json::object message{{"jsonrpc", "2.0"}, {"id", IdValue(id)}};
   message["result"] = std::move(result);
-  return WithPlainNumbers(json::serialize(message));
+  return JsonText(message);
 }
 
 std::string Notification(std::string_view method, json::value params) {
   json::object message{{"jsonrpc", "2.0"}, {"method", Text(method)}};
   message["params"] = std::move(params);
-  return WithPlainNumbers(json::serialize(message));
+  return JsonText(message);
 }
 
 std::string Request(std::int64_t id, std::string_view method, json::value params) {
   json::object message{{"jsonrpc", "2.0"}, {"id", id}, {"method", Text(method)}};
   if (!params.is_null()) message["params"] = std::move(params);
-  return WithPlainNumbers(json::serialize(message));
+  return JsonText(message);
 }
 
 json::object PositionJson(const Position& position) {
@@ -76,7 +76,7 @@ std::string ErrorMessage(const std::optional<RequestId>& id, RpcError error,
                          std::string_view message) {
   json::object answer{{"jsonrpc", "2.0"}, {"id", IdValue(id)}};
   answer["error"] = json::object{{"code", static_cast<int>(error)}, {"message", Text(message)}};
-  return json::serialize(answer);
+  return JsonText(answer);
 }
 
 std::string NullAnswer(const RequestId& id) { return Answer(id, nullptr); }

@@ -1,14 +1,12 @@
 // `fieldcost-aggregator backup`: adds a backup of store, keys and policy to a directory.
 #include "aggregator/upkeep/backup.h"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 
 #include "aggregator/admin/admin_requests.h"
 #include "aggregator/operate/operate_commands.h"
 #include "aggregator/operate/with_store.h"
-#include "common/base/text.h"
+#include "common/base/json_writer.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -17,8 +15,10 @@ Result<int> BackUpStore(const command::Arguments& arguments) {
   const std::filesystem::path directory = std::filesystem::absolute(arguments.Text("--to"));
   const bool without_signing_keys = arguments.Has("--without-signing-keys");
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
-  const std::string body = fmt::format(R"({{"directory":{},"without_signing_keys":{}}})",
-                                       QuoteJson(directory.string()), without_signing_keys);
+  JsonWriter writer;
+  writer.Object().Member("directory", directory.string());
+  const std::string body =
+      writer.Member("without_signing_keys", without_signing_keys).EndObject().TakeValue();
   const auto work = [&](store::Store& store) -> Result<Outcome> {
     FIELDCOST_ASSIGN(const BackupReport report,
                      BackUp(store, {.data_dir = config.store.data_dir,

@@ -9,6 +9,7 @@
 #include "aggregator/operate/with_store.h"
 #include "aggregator/upkeep/retention.h"
 #include "common/base/clock.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 
 namespace fieldcost::aggregator {
@@ -62,11 +63,12 @@ Result<int> Expire(const command::Arguments& arguments) {
   const bool yes = arguments.Has("--yes");
   const bool json = arguments.Has("--json");
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
-  const std::string body = fmt::format(R"({{"before":{},"yes":{}}})", before_week, yes);
-  FIELDCOST_ASSIGN(const Outcome outcome,
-                   WithStore(config, admin::kExpirePath, body, [&](store::Store& store) {
-                     return ExpireStore(config, store, before_week, yes);
-                   }));
+  JsonWriter body;
+  body.Object().Member("before", before_week).Member("yes", yes).EndObject();
+  FIELDCOST_ASSIGN(
+      const Outcome outcome,
+      WithStore(config, admin::kExpirePath, body.TakeValue(),
+                [&](store::Store& store) { return ExpireStore(config, store, before_week, yes); }));
   const std::string bound = fmt::format("week {} (from {})", before_week, FirstDayOf(before_week));
   Print(outcome,
         yes ? "deleted all rows before " + bound

@@ -7,6 +7,7 @@
 #include "aggregator/operate/operate_commands.h"
 #include "aggregator/operate/with_store.h"
 #include "common/base/clock.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 
 namespace fieldcost::aggregator {
@@ -28,8 +29,9 @@ Result<int> Make(const command::Arguments& arguments) {
                 "this service accepts every agent, so invitations have no effect; set [enrolment] "
                 "mode = \"token\" and restart it");
   }
-  const std::string body = fmt::format(R"({{"uses":{},"days":{},"label":{}}})", request.uses,
-                                       request.days, QuoteJson(request.label));
+  JsonWriter writer;
+  writer.Object().Member("uses", request.uses).Member("days", request.days);
+  const std::string body = writer.Member("label", request.label).EndObject().TakeValue();
   const auto work = [&](store::Store& store) -> Result<Outcome> {
     FIELDCOST_ASSIGN(const ingest::MadeInvitation made, ingest::Invite(store, request, Now()));
     Outcome outcome;
@@ -69,9 +71,10 @@ Result<int> Remove(const command::Arguments& arguments) {
     FIELDCOST_TRY(ingest::RemoveInvitation(store, name));
     return Outcome();
   };
+  JsonWriter body;
+  body.Object().Member("name", name).EndObject();
   FIELDCOST_ASSIGN(const Outcome outcome,
-                   WithStore(config, admin::kUninvitePath,
-                             fmt::format(R"({{"name":{}}})", QuoteJson(name)), work));
+                   WithStore(config, admin::kUninvitePath, body.TakeValue(), work));
   Print(outcome, "removed: no further agent can enrol with it; enrolled ones stay until `revoke`",
         arguments.Has("--json"));
   return 0;

@@ -10,7 +10,7 @@
 #include "aggregator/operate/operate_commands.h"
 #include "aggregator/operate/with_store.h"
 #include "common/base/clock.h"
-#include "common/base/text.h"
+#include "common/base/json_writer.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -47,8 +47,9 @@ Result<int> Revoke(const command::Arguments& arguments) {
       .dry_run = arguments.Has("--dry-run")};
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_TRY(ingest::CheckForm(request));
-  const std::string body = fmt::format(R"({{"agent":{},"withdraw":{},"dry_run":{}}})",
-                                       QuoteJson(request.agent), request.withdraw, request.dry_run);
+  JsonWriter writer;
+  writer.Object().Member("agent", request.agent).Member("withdraw", request.withdraw);
+  const std::string body = writer.Member("dry_run", request.dry_run).EndObject().TakeValue();
   const auto work = [&](store::Store& store) -> Result<Outcome> {
     FIELDCOST_ASSIGN(const std::string agent_id, FindAgentOf(config, request.agent, store));
     const bool show = !json && ::isatty(STDERR_FILENO) == 1;

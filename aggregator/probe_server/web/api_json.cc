@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "common/base/json_number.h"
+#include "common/json/json_text.h"
 #include "common/probe/events_json.h"
 #include "common/probe/steps.h"
 #include "common/probe/value_names.h"
@@ -54,10 +54,6 @@ json::object HitJson(const probe::EventHit& hit) {
   return object;
 }
 
-std::string Serialize(const json::object& object) {
-  return WithPlainNumbers(json::serialize(object));
-}
-
 }  // namespace
 
 std::string EventsJson(const FoundEvents& found) {
@@ -67,7 +63,7 @@ std::string EventsJson(const FoundEvents& found) {
   }
   json::object answer{{"events", std::move(events)}, {"set_aside_left_out", found.hidden}};
   if (found.next) answer["next"] = CursorText(*found.next);
-  return Serialize(answer);
+  return JsonText(answer);
 }
 
 std::string EventJson(const EventView& view) {
@@ -84,7 +80,7 @@ std::string EventJson(const EventView& view) {
   answer["points"] = std::move(hits);
   answer["points_left_out"] = view.event.hits_left_out;
   answer["steps"] = std::move(steps);
-  return Serialize(answer);
+  return JsonText(answer);
 }
 
 std::string ComparisonJson(const std::vector<probe::Event>& events,
@@ -107,7 +103,7 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
     answer["total"] = probe::ChangeJson(comparison->total);
     answer["changes"] = probe::ChangesJson(comparison->steps);
   }
-  return Serialize(answer);
+  return JsonText(answer);
 }
 
 std::string GroupsJson(const probe::ComparedSides& sides) {
@@ -122,18 +118,18 @@ std::string GroupsJson(const probe::ComparedSides& sides) {
     object["changes"] = probe::ChangesJson(group.comparison.steps);
     groups.push_back(std::move(object));
   }
-  return Serialize(json::object{{"groups", std::move(groups)},
-                                {"left_out", probe::LeftOutJson(sides.left_out)},
-                                {"base_lost_points", sides.base.lost_hits},
-                                {"new_lost_points", sides.changed.lost_hits},
-                                {"loads_differ", sides.loads_differ}});
+  return JsonText(json::object{{"groups", std::move(groups)},
+                               {"left_out", probe::LeftOutJson(sides.left_out)},
+                               {"base_lost_points", sides.base.lost_hits},
+                               {"new_lost_points", sides.changed.lost_hits},
+                               {"loads_differ", sides.loads_differ}});
 }
 
 std::string HistoryJson(const HistoryView& view) {
-  return Serialize(json::object{{"label", view.filter.label},
-                                {"lines", probe::HistoryLinesJson(view.lines)},
-                                {"set_aside_left_out", view.set_aside},
-                                {"lost_points", view.lost_hits}});
+  return JsonText(json::object{{"label", view.filter.label},
+                               {"lines", probe::HistoryLinesJson(view.lines)},
+                               {"set_aside_left_out", view.set_aside},
+                               {"lost_points", view.lost_hits}});
 }
 
 }  // namespace fieldcost::probe_server

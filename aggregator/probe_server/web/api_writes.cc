@@ -1,11 +1,10 @@
 // API handlers that write.
-#include <fmt/format.h>
-
 #include "aggregator/probe_server/pages/purge_page.h"
 #include "aggregator/probe_server/web/json_body.h"
 #include "aggregator/probe_server/web/parse_mark.h"
 #include "aggregator/probe_server/web/queries.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/base/json_writer.h"
 #include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
@@ -40,7 +39,9 @@ Result<http::Response> ApiPurge(Visit& visit) {
                      PurgeEvents(data, visit.viewer->actor(), ids, visit.site.clock.Now()));
     return {};
   }));
-  return http::JsonAnswer(200, fmt::format(R"({{"removed": {}}})", removed));
+  JsonWriter answer;
+  answer.Object().Member("removed", removed).EndObject();
+  return http::JsonAnswer(200, answer.TakeValue());
 }
 
 }  // namespace fieldcost::probe_server

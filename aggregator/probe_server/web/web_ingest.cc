@@ -1,11 +1,10 @@
 // POST /v1/probes: accepts a batch from a device.
-#include <fmt/format.h>
-
 #include <memory>
 #include <utility>
 
 #include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/base/json_writer.h"
 #include "common/crypto/sha256.h"
 #include "common/http/answers.h"
 #include "common/probe/event_batch.h"
@@ -54,8 +53,10 @@ http::Response AnswerTo(const Acceptance& work, const Status& status, SiteCounte
   }
   ++(work.is_duplicate ? counters.duplicates : counters.batches);
   if (!work.is_duplicate) counters.points += work.arrival.batch.hits.size();
-  return http::JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
-                                           work.arrival.batch.sequence, work.is_duplicate));
+  JsonWriter answer;
+  answer.Object().Member("sequence", work.arrival.batch.sequence);
+  answer.Member("duplicate", work.is_duplicate).EndObject();
+  return http::JsonAnswer(200, answer.TakeValue());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/json_body.h"
 #include "aggregator/probe_server/web/web_handlers.h"
+#include "common/base/json_writer.h"
 #include "common/http/answers.h"
 
 namespace fieldcost::probe_server {
@@ -189,8 +190,9 @@ Result<http::Response> EnrolDevice(Visit& visit) {
                                      fmt::format("device {} {}", made.id.value(),
                                                  enrolment.untrusted_device)));
   }));
-  return http::JsonAnswer(
-      200, fmt::format(R"({{"token": "{}", "device": {}}})", made.token, made.id.value()));
+  JsonWriter answer;
+  answer.Object().Member("token", made.token).Member("device", made.id.value()).EndObject();
+  return http::JsonAnswer(200, answer.TakeValue());
 }
 
 }  // namespace fieldcost::probe_server

@@ -178,7 +178,7 @@ TEST_F(AdminTest, AnswersEachRequestWithItsResult) {
   }
   const http::Response failed = Send(Post(kReloadPath));
   EXPECT_EQ(failed.status, 404);
-  EXPECT_EQ(failed.body, "{\"error\": \"not_found\", \"message\": \"no \\\"file\\\"\"}\n");
+  EXPECT_EQ(failed.body, "{\"error\":\"not_found\",\"message\":\"no \\\"file\\\"\"}\n");
 }
 
 TEST_F(AdminTest, WithoutATokenNothingIsDone) {

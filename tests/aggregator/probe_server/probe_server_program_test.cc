@@ -19,7 +19,7 @@ TEST_F(ProbeServerTest, StoresAcknowledgedBatchesExactlyOnceDespiteKills) {
     Start();
     // Send everything again, like a client that lost the responses.
     for (std::uint64_t again = 1; again <= sequence; ++again) {
-      EXPECT_THAT(SendBatch(token, again).body, HasSubstr("\"duplicate\": true"));
+      EXPECT_THAT(SendBatch(token, again).body, HasSubstr("\"duplicate\":true"));
     }
   }
   Stop();

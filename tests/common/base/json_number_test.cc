@@ -38,13 +38,5 @@ TEST(JsonNumberTest, IsExact) {
   }
 }
 
-TEST(JsonNumberTest, ReplacesOnlyNumbersOutsideTexts) {
-  EXPECT_EQ(
-      WithPlainNumbers(R"({"a 7E0":[6.25E-2,7E0,-1.5E1],"b":"\"7E0\\","c":12,"d":true,"e":null})"),
-      R"({"a 7E0":[0.0625,7,-15],"b":"\"7E0\\","c":12,"d":true,"e":null})");
-  EXPECT_EQ(WithPlainNumbers("7E0"), "7");
-  EXPECT_EQ(WithPlainNumbers("18446744073709551615"), "18446744073709551615");
-}
-
 }  // namespace
 }  // namespace fieldcost

@@ -28,7 +28,7 @@ TEST(MessageTest, JsonErrorsStayJsonForAnyQuotation) {
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(Find(response.headers, "Content-Type"), "application/json");
   EXPECT_EQ(response.body,
-            "{\"error\": \"corrupt\", \"message\": \"a\\\"b\\\\c\\u000ad\\u0001\\ufffd\"}\n");
+            "{\"error\":\"corrupt\",\"message\":\"a\\\"b\\\\c\\u000ad\\u0001\\ufffd\"}\n");
 }
 
 TEST(MessageTextTest, TheServerAcceptsTheRequestHeads) {
@@ -129,8 +129,8 @@ TEST(DescribeAnswerTest, ReportsTheMessageOfAnError) {
             "status 401: name or password is wrong");
   EXPECT_EQ(reason(JsonError(401, "unauthenticated", "\"a\\b\"").body), "status 401: \"a\\x5cb\"");
   EXPECT_EQ(reason("no route\n"), "status 401: no route");
-  EXPECT_EQ(reason("{\"error\": \"x\", \"message\": \"cut"),
-            "status 401: {\"error\": \"x\", \"message\": \"cut");
+  EXPECT_EQ(reason("{\"error\":\"x\",\"message\":\"cut"),
+            "status 401: {\"error\":\"x\",\"message\":\"cut");
   EXPECT_EQ(reason(""), "status 401: ");
   EXPECT_EQ(reason("\x1b[2J"), "status 401: \\x1b[2J");
 }

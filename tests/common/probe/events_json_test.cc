@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/json/json_text.h"
+
 namespace fieldcost::probe {
 namespace {
 
-std::string Text(const boost::json::value& value) { return boost::json::serialize(value); }
+std::string Text(const boost::json::value& value) { return JsonText(value); }
 
 TEST(EventsJsonTest, AStackIsAListOfFrames) {
   EXPECT_EQ(Text(StackJson(std::vector<Frame>{{"open", "app", "a.c", 7}, {}})),
@@ -27,8 +29,8 @@ TEST(EventsJsonTest, AChangeHasItsNumbersAndItsName) {
                           .q = 1,
                           .change = inference::Verdict::kMore};
   EXPECT_EQ(Text(ChangeJson(slower)),
-            R"({"name":"open → read","base_events":5,"new_events":6,"base_ns":1E1,"new_ns":2E1,)"
-            R"("ratio":2E0,"ratio_low":1E0,"ratio_high":4E0,"p":0E0,"q":1E0,"change":"more"})");
+            R"({"name":"open → read","base_events":5,"new_events":6,"base_ns":10,"new_ns":20,)"
+            R"("ratio":2,"ratio_low":1,"ratio_high":4,"p":0,"q":1,"change":"more"})");
   const boost::json::array changes = ChangesJson(std::vector<StepChange>{slower, {.name = "few"}});
   EXPECT_EQ(changes.at(0), ChangeJson(slower));
   EXPECT_EQ(changes.at(1).at("change").as_string(), "too_little_data");
@@ -43,10 +45,9 @@ TEST(EventsJsonTest, LeftOutGroupsNameTheirSide) {
             R"({"label":"","program":"","tags":[],"side":"new","events":1}])");
 }
 
-TEST(EventsJsonTest, TextsThatNoEventMayHaveAreReplaced) {
+TEST(EventsJsonTest, TextsThatNoEventMayHaveAreEscapedOrReplaced) {
   EXPECT_EQ(Text(GroupJson({.label = "\xff\xff", .program = "a\x1b", .tags = {"\xc3"}})),
-            "{\"label\":\"\xef\xbf\xbd\xef\xbf\xbd\",\"program\":\"a\xef\xbf\xbd\","
-            "\"tags\":[\"\xef\xbf\xbd\"]}");
+            R"({"label":"\ufffd\ufffd","program":"a\u001b","tags":["\ufffd"]})");
 }
 
 TEST(EventsJsonTest, ALineOfHistoryHasExactTimesAsText) {
@@ -60,8 +61,8 @@ TEST(EventsJsonTest, ALineOfHistoryHasExactTimesAsText) {
                                      .high_ns = 4}}};
   EXPECT_EQ(Text(HistoryLinesJson(std::vector<HistoryLine>{line})),
             R"([{"program":"app","tags":["cold"],"builds":[{"build":"v1",)"
-            R"("first_ns":"18446744073709551615","events":9,"median_ns":3E0,"low_ns":2E0,)"
-            R"("high_ns":4E0,"change":)" +
+            R"("first_ns":"18446744073709551615","events":9,"median_ns":3,"low_ns":2,)"
+            R"("high_ns":4,"change":)" +
                 Text(ChangeJson({})) + "}]}]");
 }
 

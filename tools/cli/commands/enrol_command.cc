@@ -6,6 +6,7 @@
 
 #include "agent/volunteer/agent.h"
 #include "common/base/file.h"
+#include "common/base/json_writer.h"
 #include "common/wire/wire_limits.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/terminal/terminal_io.h"
@@ -39,7 +40,7 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.SetEnrolmentToken(token));
   FIELDCOST_TRY(WriteStdout(
-      output.json ? "{\"token_kept\":true}\n"
+      output.json ? JsonWriter().Object().Member("token_kept", true).EndObject().Take()
                   : "token stored; the agent presents it when the service next asks for it\n"));
   return 0;
 }

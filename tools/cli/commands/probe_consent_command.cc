@@ -23,7 +23,7 @@ Result<int> SwitchOn(const command::Arguments& arguments) {
   FIELDCOST_TRY(probe::SaveProbeConsent(paths, settings::Mode::kOn, SystemClock().Now()));
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json
-          ? "{\"mode\":\"on\"}\n"
+          ? JsonWriter().Object().Member("mode", "on").EndObject().Take()
           : FitStdout(fmt::format(
                 "on: programs under `fieldcost probe run` are recorded; their points, with labels, "
                 R"(source lines, stacks and times, go to {} as {}
@@ -60,6 +60,13 @@ std::string OffText(const Withdrawn& batches) {
   return text + ". Events on this machine stay: fieldcost probe purge --all\n";
 }
 
+std::string OffJson(const Withdrawn& batches) {
+  JsonWriter json;
+  json.Object().Member("mode", "off").Member("dropped_batches", batches.dropped);
+  json.Member("may_have_arrived", batches.may_have_arrived);
+  return json.Member("sent_meanwhile", batches.sent).EndObject().Take();
+}
+
 Error NotDeleted(const Error& error) {
   return Fail(error.code, "probe points are off, but queued batches could not be deleted: {}",
               error.message);
@@ -88,12 +95,8 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
     return NotDeleted(spool.error());
   }
   FIELDCOST_TRY(quiet);
-  FIELDCOST_TRY(WriteStdout(
-      OutputOf(arguments).json
-          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{},\"may_have_arrived\":{},"
-                        "\"sent_meanwhile\":{}}}\n",
-                        batches.dropped, batches.may_have_arrived, batches.sent)
-          : FitStdout(OffText(batches))));
+  FIELDCOST_TRY(
+      WriteStdout(OutputOf(arguments).json ? OffJson(batches) : FitStdout(OffText(batches))));
   return 0;
 }
 
@@ -133,17 +136,16 @@ Result<Facts> Look(const settings::AgentPaths& paths) {
 
 std::string Json(const Facts& facts) {
   JsonWriter json;
-  json.Object().Key("permitted").Bool(facts.permitted).Key("mode").Text(settings::Name(facts.mode));
-  json.Key("url").Text(facts.login ? facts.login->url : "");
-  json.Key("user").Text(facts.login ? facts.login->user : "");
-  json.Key("events").Number(facts.size.events).Key("points").Number(facts.size.hits);
-  json.Key("bytes").Number(facts.size.bytes);
-  json.Key("queued_batches").Number(facts.totals.queued);
-  json.Key("queued_bytes").Number(facts.totals.queued_bytes);
-  json.Key("sent_batches").Number(facts.totals.sent);
-  json.Key("refused_batches").Number(facts.totals.refused);
-  json.Key("dropped_batches").Number(facts.totals.dropped);
-  json.Key("last_refusal").Text(facts.totals.last_refusal).EndObject();
+  json.Object().Member("permitted", facts.permitted).Member("mode", settings::Name(facts.mode));
+  json.Member("url", facts.login ? facts.login->url : "");
+  json.Member("user", facts.login ? facts.login->user : "");
+  json.Member("events", facts.size.events).Member("points", facts.size.hits);
+  json.Member("bytes", facts.size.bytes).Member("queued_batches", facts.totals.queued);
+  json.Member("queued_bytes", facts.totals.queued_bytes);
+  json.Member("sent_batches", facts.totals.sent);
+  json.Member("refused_batches", facts.totals.refused);
+  json.Member("dropped_batches", facts.totals.dropped);
+  json.Member("last_refusal", facts.totals.last_refusal).EndObject();
   return json.Take();
 }
 

@@ -91,7 +91,7 @@ Result<int> LogOut(const command::Arguments& arguments) {
   }
   FIELDCOST_TRY(
       WriteStdout(OutputOf(arguments).json
-                      ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
+                      ? JsonWriter().Object().Member("dropped_batches", dropped).EndObject().Take()
                       : FitStdout(fmt::format(
                             "logged out; {} deleted. The server knows this device until it is "
                             "removed there\n",

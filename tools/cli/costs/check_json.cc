@@ -111,7 +111,7 @@ std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::Chec
   json::array nodes;
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {
     const analysis::ViewNode& node = view.nodes[i];
-    json::object one{{"name", UntrustedText(analysis::NameOf(view.frame(node)))},
+    json::object one{{"name", Text(analysis::NameOf(view.frame(node)))},
                      {"total", Text(draw::Decimal(node.inclusive.after))},
                      {"self", Text(draw::Decimal(node.self.after))}};
     one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(node.parent - 1);
@@ -133,7 +133,7 @@ std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::Chec
 }
 
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes) {
-  return Print({{"file", UntrustedText(file.string())}, {"size_bytes", size_bytes}});
+  return Print({{"file", Text(file.string())}, {"size_bytes", size_bytes}});
 }
 
 }  // namespace fieldcost::cli

@@ -102,8 +102,8 @@ json::object VendorApiJson(const analysis::VendorApi& api, const analysis::Vendo
   json::object object = {{"library", Text(report.libraries[api.library].soname)},
                          {"symbol", Text(api.symbol)},
                          {"symbol_version", Text(api.symbol_version)},
-                         {"name", UntrustedText(api.name)},
-                         {"namespace", UntrustedText(api.group)},
+                         {"name", Text(api.name)},
+                         {"namespace", Text(api.group)},
                          {"calls", CountOrNull(api.calls)},
                          {"total", TotalJson(api.total)},
                          {"share", api.share},
@@ -126,7 +126,7 @@ json::object VendorApiJson(const analysis::VendorApi& api, const analysis::Vendo
 
 json::object GroupJson(const analysis::VendorGroup& group) {
   json::object object = {{"library", Text(group.soname)},
-                         {"namespace", UntrustedText(group.group)},
+                         {"namespace", Text(group.group)},
                          {"apis", group.apis},
                          {"calls", CountOrNull(group.calls)},
                          {"total", TotalJson(group.total)},
@@ -162,8 +162,8 @@ std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
                           const volunteer::TimeSpan& before, const volunteer::TimeSpan& after) {
   json::array rows;
   for (const analysis::LocalChange& change : changes) {
-    json::object row{{"soname", UntrustedText(change.soname)},
-                     {"symbol", UntrustedText(change.symbol)},
+    json::object row{{"soname", Text(change.soname)},
+                     {"symbol", Text(change.symbol)},
                      {"metric", Text(stats::Name(change.metric))},
                      {"unit", Text(stats::Unit(change.metric))},
                      {"change", Text(inference::Name(change.change))},
@@ -196,7 +196,7 @@ std::string VendorJson(const analysis::VendorReport& report,
   json::array apis;
   for (const analysis::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
   return Print({{"source", freshness ? "catalogue" : "table"},
-                {"title", UntrustedText(report.title)},
+                {"title", Text(report.title)},
                 {"libraries", std::move(libraries)},
                 {"calls", CountOrNull(report.calls)},
                 {"total", TotalJson(report.total)},

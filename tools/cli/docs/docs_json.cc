@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include "tools/cli/json_parts.h"
+
 namespace fieldcost::cli {
 namespace {
 
@@ -28,7 +30,7 @@ std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenan
   }
   boost::json::object json = Freshness(provenance);
   json["cards"] = std::move(list);
-  return boost::json::serialize(json) + "\n";
+  return Print(json);
 }
 
 std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance) {
@@ -37,7 +39,7 @@ std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& p
   json["found"] = counts.found;
   json["cards"] = counts.cards;
   json["pages"] = counts.pages;
-  return boost::json::serialize(json) + "\n";
+  return Print(json);
 }
 
 }  // namespace fieldcost::cli

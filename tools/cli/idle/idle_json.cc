@@ -35,11 +35,10 @@ json::object PairJson(const analysis::IdleView& view, const analysis::IdlePair& 
   const auto add = [&](std::string_view key, const std::vector<tree::FrameId>& part) {
     json::array names;
     for (const tree::FrameId id : part) {
-      names.push_back(UntrustedText(analysis::NameOf(dictionary.frames.frame(id))));
+      names.push_back(Text(analysis::NameOf(dictionary.frames.frame(id))));
     }
     object[key] = std::move(names);
-    chain.push_back(
-        UntrustedText(analysis::DoingText(dictionary, analysis::DoingOf(dictionary, part))));
+    chain.push_back(Text(analysis::DoingText(dictionary, analysis::DoingOf(dictionary, part))));
   };
   add("to", parts.to);
   add("from", parts.from);
@@ -74,7 +73,7 @@ std::string IdleJson(const analysis::IdleView& view, const analysis::TreeView* t
   for (const analysis::IdlePair& pair : view.pairs) pairs.push_back(PairJson(view, pair));
   return Print({{"mode", Text(idle::Name(view.about.mode))},
                 {"tick_ns", Number(view.about.tick_ns)},
-                {"why", UntrustedText(view.about.why)},
+                {"why", Text(view.about.why)},
                 {"all", CpuJson(view.all)},
                 {"cpus", std::move(cpus)},
                 {"no_cpu", Number(view.no_cpu_ns)},

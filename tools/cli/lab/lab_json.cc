@@ -19,15 +19,15 @@ json::array PartsJson(std::span<const wire::LabPart> of) {
   for (const wire::LabPart& part : of) {
     const WallTime started{std::chrono::microseconds(part.started_us)};
     parts.push_back(json::object{{"content_hash", Text(part.content_hash)},
-                                 {"name", UntrustedText(part.name)},
+                                 {"name", Text(part.name)},
                                  {"seed", Text(std::to_string(part.seed))},
                                  {"rounds", part.rounds},
                                  {"runs", part.runs},
                                  {"left_out", part.left_out},
                                  {"counted_runs", part.counted_runs},
-                                 {"apis", UntrustedText(part.apis)},
+                                 {"apis", Text(part.apis)},
                                  {"started", Text(draw::FormatTime(started))},
-                                 {"environment", UntrustedText(part.environment)}});
+                                 {"environment", Text(part.environment)}});
   }
   return parts;
 }
@@ -128,9 +128,9 @@ json::value CountsJson(const analysis::LabCounts& counts) {
   json::array rows;
   for (const analysis::LabCount& count : counts.apis) {
     const bool is_known = count.change != inference::Verdict::kTooLittleData;
-    rows.push_back(json::object{{"soname", UntrustedText(count.soname)},
-                                {"symbol", UntrustedText(count.symbol)},
-                                {"symbol_version", UntrustedText(count.symbol_version)},
+    rows.push_back(json::object{{"soname", Text(count.soname)},
+                                {"symbol", Text(count.symbol)},
+                                {"symbol_version", Text(count.symbol_version)},
                                 {"metric", Text(stats::Name(count.metric))},
                                 {"change", Text(inference::Name(count.change))},
                                 {"regression", count.decides},
@@ -149,7 +149,7 @@ json::value CountsJson(const analysis::LabCounts& counts) {
 
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table) {
-  return Print({{"file", UntrustedText(file.string())},
+  return Print({{"file", Text(file.string())},
                 {"size_bytes", size_bytes},
                 {"api_count", table.apis.size()},
                 {"calls", CallsOf(table)},
@@ -160,7 +160,7 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
                     std::span<const wire::LabPart> parts,
                     const std::set<std::string>& untrusted_left_out_apis) {
   json::array left_out;
-  for (const std::string& name : untrusted_left_out_apis) left_out.push_back(UntrustedText(name));
+  for (const std::string& name : untrusted_left_out_apis) left_out.push_back(Text(name));
   json::array rows;
   for (const analysis::LabCost& cost : costs) {
     json::object row = ApiJson(cost.summary.api);
@@ -186,9 +186,9 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
 std::string LabDiffJson(const LabDiffContent& content) {
   json::array rows;
   for (const analysis::LabChange& change : content.times) {
-    rows.push_back(json::object{{"soname", UntrustedText(change.soname)},
-                                {"symbol", UntrustedText(change.symbol)},
-                                {"symbol_version", UntrustedText(change.symbol_version)},
+    rows.push_back(json::object{{"soname", Text(change.soname)},
+                                {"symbol", Text(change.symbol)},
+                                {"symbol_version", Text(change.symbol_version)},
                                 {"metric", Text(stats::Name(change.metric))},
                                 {"unit", Text(stats::Unit(change.metric))},
                                 {"change", Text(inference::Name(change.change))},
@@ -200,7 +200,7 @@ std::string LabDiffJson(const LabDiffContent& content) {
                                 {"after", FiguresJson(change.after)}});
   }
   return Print({{"source", "tables"},
-                {"summary", UntrustedText(content.lead)},
+                {"summary", Text(content.lead)},
                 {"before", PartsJson(content.before)},
                 {"after", PartsJson(content.after)},
                 {"rows", std::move(rows)},

@@ -18,7 +18,7 @@ json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
 
 json::array TagsJson(const std::vector<std::string>& tags) {
   json::array array;
-  for (const std::string& tag : tags) array.push_back(UntrustedText(tag));
+  for (const std::string& tag : tags) array.push_back(Text(tag));
   return array;
 }
 
@@ -34,9 +34,9 @@ json::object FactsJson(const probe::SideFacts& facts) {
 json::object RowJson(const probe::EventRow& row) {
   const bool is_over = row.end_ns != 0;
   json::object object{{"id", Text(row.id.Hex())},
-                      {"label", UntrustedText(row.label)},
-                      {"program", UntrustedText(row.program)},
-                      {"build", UntrustedText(row.build)},
+                      {"label", Text(row.label)},
+                      {"program", Text(row.program)},
+                      {"build", Text(row.build)},
                       {"tags", TagsJson(row.tags)},
                       {"session", Hex(row.session)},
                       {"begin_ns", Number(row.begin_ns)},
@@ -55,22 +55,22 @@ json::object EventJson(const JudgedEvent& judged) {
   object["set_aside"] = nullptr;
   if (judged.verdict.IsSetAside()) {
     object["set_aside"] = json::object{{"why", Text(probe::Name(judged.verdict.why))},
-                                       {"reason", UntrustedText(judged.verdict.reason)}};
+                                       {"reason", Text(judged.verdict.reason)}};
   }
   object["two_kinds"] = judged.verdict.two_kinds;
   return object;
 }
 
 json::object HitJson(const probe::EventHit& hit) {
-  json::object object{{"label", UntrustedText(hit.site.label)},
-                      {"function", UntrustedText(hit.site.function)},
-                      {"file", UntrustedText(hit.site.file)},
+  json::object object{{"label", Text(hit.site.label)},
+                      {"function", Text(hit.site.function)},
+                      {"file", Text(hit.site.file)},
                       {"line", hit.site.line},
                       {"kind", Text(probe::Name(hit.kind))},
                       {"ns", Number(hit.ns)},
                       {"thread", hit.thread},
                       {"run", Hex(hit.run)},
-                      {"program", UntrustedText(hit.program)},
+                      {"program", Text(hit.program)},
                       {"value", nullptr},
                       {"stack", nullptr},
                       {"stack_is_cut", hit.stack_is_cut}};
@@ -96,7 +96,7 @@ std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
     json::object object = EventJson(judged);
     json::array steps;
     for (const probe::Step& step : probe::StepsOf(event)) {
-      steps.push_back(json::object{{"name", UntrustedText(step.name)},
+      steps.push_back(json::object{{"name", Text(step.name)},
                                    {"ns", Number(step.ns)},
                                    {"between_threads", step.between_threads},
                                    {"point", step.hit}});
@@ -135,7 +135,7 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
 
 std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
                         const probe::SideFacts& facts) {
-  return Print({{"label", UntrustedText(label)},
+  return Print({{"label", Text(label)},
                 {"lines", probe::HistoryLinesJson(history)},
                 {"lost_points", facts.lost_hits}});
 }

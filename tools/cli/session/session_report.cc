@@ -25,7 +25,7 @@ std::string FileList(std::string_view label, const std::vector<std::filesystem::
 
 json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
   json::array array;
-  for (const auto& path : paths) array.push_back(UntrustedText(path.string()));
+  for (const auto& path : paths) array.push_back(Text(path.string()));
   return array;
 }
 
@@ -62,11 +62,10 @@ std::string SessionText(const SessionReport& report, const Session& session) {
 std::string SessionJson(const SessionReport& report, const Session& session) {
   json::array holders;
   for (const reach::ProcessReach& process : report.holders) {
-    holders.push_back(
-        json::object{{"pid", process.pid}, {"name", UntrustedText(process.untrusted_name)}});
+    holders.push_back(json::object{{"pid", process.pid}, {"name", Text(process.untrusted_name)}});
   }
   return Print({{"session_active", report.active},
-                {"library", UntrustedText(session.library().string())},
+                {"library", Text(session.library().string())},
                 {"library_present", report.library_present},
                 {"library_is_older", report.library_is_older},
                 {"files", PathsJson(report.files)},

@@ -17,10 +17,10 @@ json::object NodeJson(const analysis::TreeView& view, const analysis::ViewNode& 
   json::object object{{"parent", node.parent}};
   if (node.depth != 0) {
     const tree::Frame& frame = view.frame(node);
-    object["name"] = UntrustedText(analysis::NameOf(frame));
-    object["module"] = UntrustedText(frame.module);
-    object["function"] = UntrustedText(frame.function);
-    if (!frame.file.empty()) object["file"] = UntrustedText(frame.file);
+    object["name"] = Text(analysis::NameOf(frame));
+    object["module"] = Text(frame.module);
+    object["function"] = Text(frame.function);
+    if (!frame.file.empty()) object["file"] = Text(frame.file);
     if (frame.kind == tree::FrameKind::kUnnamed) {
       object["build_id"] = Text(HexEncode(frame.build_id));
       object["offset"] = frame.offset;
@@ -40,8 +40,7 @@ json::object ReportJson(const recording::VerifyReport& report) {
   for (const auto& [type, count] : report.frames) frames[type] = count;
   json::array problems;
   for (const recording::Problem& problem : report.problems) {
-    problems.push_back(
-        json::object{{"offset", problem.offset}, {"what", UntrustedText(problem.what)}});
+    problems.push_back(json::object{{"offset", problem.offset}, {"what", Text(problem.what)}});
   }
   return {{"good", report.is_good()},
           {"bytes", report.bytes},
@@ -53,7 +52,7 @@ json::object ReportJson(const recording::VerifyReport& report) {
           {"trees", report.trees},
           {"has_index", report.has_index},
           {"read_to", report.stop.offset},
-          {"reason", UntrustedText(report.stop.reason)},
+          {"reason", Text(report.stop.reason)},
           {"problems", std::move(problems)}};
 }
 
@@ -66,7 +65,7 @@ json::object ViewJson(const analysis::TreeView& view, const std::vector<std::str
 json::array PathJson(const tree::Dictionary& dictionary, tree::PathId path) {
   json::array names;
   for (; path != tree::kRootPath; path = dictionary.paths.parent(path)) {
-    names.push_back(UntrustedText(analysis::NameOf(dictionary.frame(path))));
+    names.push_back(Text(analysis::NameOf(dictionary.frame(path))));
   }
   std::ranges::reverse(names);
   return names;
@@ -102,18 +101,15 @@ json::object ComparisonJson(const tree::Comparison& comparison) {
 json::object TreeViewJson(const analysis::TreeView& view) {
   json::array nodes;
   for (const analysis::ViewNode& node : view.nodes) nodes.push_back(NodeJson(view, node));
-  return {{"metric", UntrustedText(view.metric.name)},
-          {"unit", Text(tree::Name(view.metric.unit))},
-          {"sampled", view.metric.sampled()},
-          {"runs", view.runs_after},
-          {"runs_before", view.runs_before},
-          {"denominator", view.denominator},
+  return {{"metric", Text(view.metric.name)}, {"unit", Text(tree::Name(view.metric.unit))},
+          {"sampled", view.metric.sampled()}, {"runs", view.runs_after},
+          {"runs_before", view.runs_before},  {"denominator", view.denominator},
           {"nodes", std::move(nodes)}};
 }
 
 json::array RemarksJson(const std::vector<std::string>& remarks) {
   json::array lines;
-  for (const std::string& remark : remarks) lines.push_back(UntrustedText(remark));
+  for (const std::string& remark : remarks) lines.push_back(Text(remark));
   return lines;
 }
 
@@ -135,7 +131,7 @@ std::string RecoverJson(const recording::RecoverReport& report) {
                 {"kept_bytes", report.kept_bytes},
                 {"lost_bytes", report.lost_bytes},
                 {"kept_samples", report.kept_samples},
-                {"reason", UntrustedText(report.reason)}});
+                {"reason", Text(report.reason)}});
 }
 
 }  // namespace fieldcost::cli

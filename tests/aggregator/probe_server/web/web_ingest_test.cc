@@ -16,7 +16,7 @@ class IngestTest : public SiteTest {
 TEST_F(IngestTest, ABatchIsAcknowledgedWithItsNumber) {
   const http::Response response = SendBatch(token_, BatchOf(5, {}));
   EXPECT_EQ(response.status, 200) << response.body;
-  EXPECT_EQ(response.body, "{\"sequence\": 5, \"duplicate\": false}\n");
+  EXPECT_EQ(response.body, "{\"sequence\":5,\"duplicate\":false}\n");
   EXPECT_EQ(Hits(), 4U);
 }
 
