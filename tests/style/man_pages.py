@@ -2,7 +2,7 @@
 
 Usage: man_pages.py SOURCE_DIR BINARY_DIR.  Prints what is wrong, one line each; exit status 1 if something is.
 
-- mandoc finds nothing to warn about;
+- mandoc finds nothing to warn about, and no pair of quotes encloses a list;
 - every option and command that --help prints is in its page, and the page has no other;
 - every key of deploy/config/*.toml is in its page with the same value, and the page has no other.
 """
@@ -105,6 +105,9 @@ def main():
     for page in pages:
         lint = run("mandoc", "-T", "lint", "-W", "warning", str(page))
         problems += lint.stdout.splitlines() + lint.stderr.splitlines()
+        # Ql quotes the whole rest of its line, including further words after a comma.
+        problems += [f"{page.name}: one pair of quotes around several words: {line}"
+                     for line in page.read_text().splitlines() if re.search(r"Ql .* (?:,|No|Ql) \S", line)]
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"):
             if f".Sh {section}\n" not in page.read_text():
                 problems.append(f"{page.name}: no section {section}")
