@@ -210,8 +210,8 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   text += Names("measured in the old version only", change.removed);
   text += fmt::format(
       "(machines of the fullest quarter; ratio of their geometric means, of all weeks, with the 95 "
-      "% "
-      "confidence of that week; Cliff's delta; two-sided p of machines, q over {} comparisons; a "
+      "% confidence of that quarter; Cliff's delta; two-sided p of machines, q over {} "
+      "comparisons; a "
       "change is q <= {}, |delta| >= {} and ratio >= {} or <= {})\n",
       draw::FormatCount(compared), inference::kFieldThresholds.false_share,
       inference::kFieldThresholds.least_delta, inference::kFieldThresholds.least_ratio,
