@@ -271,7 +271,7 @@ FieldPolicy LoadFieldPolicy(const settings::AgentPaths& paths, WallTime now) {
 }
 
 Result<settings::AgentConfig> LoadConfigInForce(const settings::AgentPaths& paths, WallTime now) {
-  FIELDCOST_ASSIGN(settings::AgentConfig config, settings::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(settings::AgentConfig config, settings::AgentConfig::Load(paths));
   if (!config.download_policy) return config;
   const FieldPolicy policy = LoadFieldPolicy(paths, now);
   return policy.in_force ? ApplyPolicy(std::move(config), *policy.in_force) : std::move(config);

@@ -1,14 +1,21 @@
 #include "agent/settings/agent_config.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <string_view>
 
+#include "common/base/ascii.h"
+#include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
 #include "common/shm/policy_file.h"
+#include "common/wire/batch.h"
 #include "common/wire/wire_limits.h"
 
 namespace fieldcost::settings {
@@ -26,6 +33,7 @@ constexpr std::uint64_t kMaxRunFileLimit = 4096;
 constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
 constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
+constexpr std::size_t kMaxPresets = 64;
 // The aggregator accepts rows up to five weeks old.
 constexpr std::uint64_t kMaxSpoolAgeDays = 28;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
@@ -47,6 +55,10 @@ constexpr std::array<std::string_view, 15> kPolicyKeys = {"selection.selection_p
                                                           "batch.max_batch_bytes",
                                                           "batch.max_batch_age_hours"};
 
+bool IsSha256(std::string_view text) {
+  return text.size() == wire::kRootFingerprintDigits && AreAll(text, IsLowerHexDigit);
+}
+
 bool IsSoname(std::string_view text) {
   if (text.empty() || text.size() > wire::kMaxSonameBytes) return false;
   for (const char c : text) {
@@ -55,17 +67,34 @@ bool IsSoname(std::string_view text) {
   return true;
 }
 
-}  // namespace
+void ReadService(config::TomlFile& file, AgentConfig& config) {
+  std::string url;
+  file.ReadString("aggregator.url", url);
+  if (!url.empty() && !url.starts_with("https://")) {
+    file.Refuse("aggregator.url", "only https:// addresses are accepted");
+  }
+  if (!url.empty() && url != config.url) {
+    config.url = std::move(url);
+    config.ca_file.clear();
+    config.root_sha256.clear();
+  }
+  file.ReadPath("aggregator.ca_file", config.ca_file);
+  file.ReadString("aggregator.root_sha256", config.root_sha256);
+  if (!config.root_sha256.empty() && !IsSha256(config.root_sha256)) {
+    file.Refuse("aggregator.root_sha256", "expected 64 lower-case hexadecimal digits");
+  }
+}
 
-Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
-  AgentConfig config;
+enum class FileOf { kUser, kInstaller };
+
+// Overrides the settings by those of a file; none if it does not exist.
+Status Override(const std::filesystem::path& path, FileOf file_of, AgentConfig& config) {
   auto file = config::TomlFile::Load(path);
   if (!file) {
-    if (file.error().code == ErrorCode::kNotFound) return config;
+    if (file.error().code == ErrorCode::kNotFound) return {};
     return file.error();
   }
-  file->ReadString("aggregator.url", config.url);
-  file->ReadPath("aggregator.ca_file", config.ca_file);
+  ReadService(*file, config);
   file->ReadString("aggregator.proxy", config.proxy);
   file->ReadBool("aggregator.download_policy", config.download_policy);
   file->ReadUint("batch.max_batch_bytes", kMinBatchBytes, kMaxBatchBytes, config.max_batch_bytes);
@@ -97,8 +126,8 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   file->ReadUint("spool.max_sent_bytes", 0, kMaxSpoolLimitBytes, config.max_sent_bytes);
   file->ReadBool("upload.on_battery", config.on_battery);
   file->ReadBool("upload.on_metered", config.on_metered);
-  if (!config.url.empty() && !config.url.starts_with("https://")) {
-    file->Refuse("aggregator.url", "only https:// addresses are accepted");
+  if (file_of == FileOf::kInstaller && file->Has("modules.extra_modules")) {
+    file->Refuse("modules.extra_modules", "only each user's own agent.toml may name libraries");
   }
   if (config.extra_modules.size() > kMaxExtraModules) {
     file->Refuse("modules.extra_modules", "more than 256 modules");
@@ -112,7 +141,55 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   for (const std::string_view key : kPolicyKeys) {
     if (file->Has(key)) config.written.emplace(key);
   }
-  FIELDCOST_TRY(file->Finish());
+  return file->Finish();
+}
+
+Status CheckPreset(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return ErrnoError("inspect the preset", path, errno);
+  const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid();
+  if (is_ours && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return Fail(ErrorCode::kPermissionDenied,
+              "the preset {} could be changed by other users than root; run chown root: and chmod "
+              "go-w on it",
+              path.string());
+}
+
+// Ascending by name.
+Result<std::vector<std::filesystem::path>> Presets(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> presets;
+  std::error_code error;
+  if (!std::filesystem::exists(directory, error) && !error) return presets;
+  for (auto it = std::filesystem::directory_iterator(directory, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    if (it->path().extension() == ".toml") presets.push_back(it->path());
+  }
+  if (error) return ErrnoError("list the presets in", directory, error.value());
+  if (presets.size() > kMaxPresets) {
+    return Fail(ErrorCode::kTooLarge, "{} has {} presets, at most {} are accepted",
+                directory.string(), presets.size(), kMaxPresets);
+  }
+  std::sort(presets.begin(), presets.end());
+  return presets;
+}
+
+}  // namespace
+
+Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
+  AgentConfig config;
+  FIELDCOST_TRY(Override(path, FileOf::kUser, config));
+  return config;
+}
+
+Result<AgentConfig> AgentConfig::Load(const AgentPaths& paths) {
+  AgentConfig config;
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> presets, Presets(paths.presets_dir));
+  for (const std::filesystem::path& preset : presets) {
+    FIELDCOST_TRY(CheckPreset(preset));
+    FIELDCOST_TRY(Override(preset, FileOf::kInstaller, config));
+  }
+  FIELDCOST_TRY(Override(paths.service_file(), FileOf::kUser, config));
+  FIELDCOST_TRY(Override(paths.config_file, FileOf::kUser, config));
   return config;
 }
 

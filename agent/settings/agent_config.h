@@ -8,17 +8,24 @@
 #include <string>
 #include <vector>
 
+#include "agent/settings/paths.h"
 #include "common/base/result.h"
 #include "common/wire/policy.h"
 
 namespace fieldcost::settings {
 
-// The contents of agent.toml. Every key is optional; deploy/config/agent.toml lists them all.
+// The settings of an agent. Each of these files overrides those before it; every key is optional,
+// and deploy/config/agent.toml lists them all:
+//   /etc/fieldcost/agent.d/*.toml   presets of installers, ascending by name
+//   service.toml                    the service, written by `fieldcost agent join`
+//   agent.toml                      the user's own
+// A file that names another url does not inherit the ca_file and root_sha256 of the previous one.
 struct AgentConfig {
   // [aggregator]
   std::string url;                // empty = nothing can be uploaded or synced
   std::filesystem::path ca_file;  // empty = system trust store
   std::string proxy;              // "http://host:port"; empty = use HTTPS_PROXY and NO_PROXY
+  std::string root_sha256;        // the root that may be pinned for url, 64 hex digits; empty = any
   bool download_policy = true;    // follow the service's signed policy
   // [batch]
   std::uint64_t max_batch_bytes = 128 * 1024;
@@ -49,7 +56,7 @@ struct AgentConfig {
   bool on_battery = false;  // also while running on battery
   bool on_metered = false;  // also over a metered connection
 
-  // The keys in the file, "table.key": the user's own decisions.
+  // The keys in the files, "table.key": decisions of the user or of an installer.
   std::set<std::string, std::less<>> written;
   // Settings that only the service's policy contains; set by ApplyPolicy() (field_policy.h).
   std::uint64_t field_policy_version = 0;          // 0 = none in force
@@ -57,7 +64,11 @@ struct AgentConfig {
   std::vector<wire::PolicyModule> policy_modules;  // replace the built-in list unless empty
   std::vector<wire::PolicyWeight> policy_weights;
 
-  // Reads `path`; defaults if it does not exist. kInvalidArgument with place and reason.
+  // Reads all files; missing ones change nothing. kInvalidArgument with place and reason;
+  // kPermissionDenied: another user than root and this one could change a preset. A preset cannot
+  // name libraries to be sent (modules.extra_modules): only the user decides that.
+  static Result<AgentConfig> Load(const AgentPaths& paths);
+  // Reads one file; defaults if it does not exist.
   static Result<AgentConfig> Load(const std::filesystem::path& path);
 };
 

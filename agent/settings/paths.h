@@ -30,6 +30,8 @@ struct AgentPaths {
   // The permissions set by the machine's administrator, the same for every user; see
   // system_policy.h.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
+  // Presets of installers for all users of the machine; see agent_config.h.
+  std::filesystem::path presets_dir = "/etc/fieldcost/agent.d";
   // Where the kernel reports batteries, and the system message bus (power.h; empty = default).
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";
   std::string bus_address;
@@ -40,6 +42,11 @@ struct AgentPaths {
   std::vector<std::filesystem::path> header_dirs = {"/usr/include", "/usr/local/include"};
   std::vector<std::filesystem::path> memory_roots = MemoryRoots();
 
+  // Written by `fieldcost agent join`: the service, and a copy of its certificate authority.
+  std::filesystem::path service_file() const { return config_file.parent_path() / "service.toml"; }
+  std::filesystem::path service_authority_file() const {
+    return config_file.parent_path() / "service-ca.pem";
+  }
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;

@@ -86,6 +86,17 @@ def service(house, box):
         settings.write(EAGER)
 
 
+@maker("service")
+def joinable(house, box):
+    """A user who has not joined that service, with the files that its operator hands out."""
+    directory = house.directory / "service"
+    (box.home / ".config" / "fieldcost" / "agent.toml").unlink()
+    (box.home / ".local" / "share" / "fieldcost" / "catalog_root").unlink()
+    shutil.copy(directory / "ca.pem", box.work / "ca.pem")
+    shutil.copy(directory / "address", box.work / "address")
+    house.must(box, f"sha256sum < {directory}/data/publish/root/1 | cut -d ' ' -f 1 > root.sha256")
+
+
 @maker("service", "database")
 def contributor(house, box):
     """A user of that service who has sent seven batches and has measured since."""

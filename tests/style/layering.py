@@ -105,11 +105,12 @@ TABLE = {
                            "tools_report_tree"], []),
     # From the bottom up: what all commands share; sessions, documentation and the instruments, each for itself but
     # idle CPUs, whose recordings are call trees; the commands.
-    "tools/cli": (["base", "json", "names", "command", "shm", "stats", "wire", "draw", "catalog", "recording",
-                   "settings",
-                   "reach",
-                   "runs", "volunteer", "analysis", "report", "tools_report_tree"], ["boost/json"]),
+    "tools/cli": (["base", "json", "names", "command", "http", "shm", "stats", "wire", "draw", "catalog", "recording",
+                   "settings", "reach", "runs", "upload", "volunteer", "analysis", "report", "tools_report_tree"],
+                  ["boost/json"]),
     "tools/cli/session": (["base", "shm", "settings", "reach", "runs", "cli"], ["boost/json"]),
+    "tools/cli/join": (["base", "catalog", "crypto", "draw", "http", "settings", "stats", "volunteer", "wire", "cli",
+                        "session"], []),
     "tools/cli/docs": (["base", "crypto", "report", "cards", "cli"], ["boost/json", "boost/property_tree/"]),
     "tools/cli/lab": (["base", "names", "command", "shm", "stats", "wire", "draw", "lab", "analysis", "report",
                        "tools_report_lab", "cli"], ["boost/json"]),
@@ -125,7 +126,7 @@ TABLE = {
                             "catalog",
                             "tree", "recording", "idle", "probe", "settings", "reach", "runs", "lab", "upload",
                             "volunteer", "agent_probe", "exchange", "analysis", "report", "cards", "tools_report_idle",
-                            "tools_report_lab", "tools_report_tree", "cli", "session", "docs", "tools_cli_lab",
+                            "tools_report_lab", "tools_report_tree", "cli", "join", "session", "docs", "tools_cli_lab",
                             "tools_cli_probe", "tools_cli_tree", "tools_cli_idle"], ["boost/json"]),
     # The settings only for where a user's files are.
     "tools/lsp": (["base", "json", "names", "command", "shm", "stats", "wire", "catalog", "settings", "draw",

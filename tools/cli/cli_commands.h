@@ -16,6 +16,8 @@ command::Command AgentCommand();
 command::Command AgentEnrolCommand();
 command::Command AgentExplainCommand();
 command::Command AgentForgetCommand();
+command::Command AgentJoinCommand();
+command::Command AgentLeaveCommand();
 command::Command AgentLogCommand();
 command::Command AgentSessionCommand();
 command::Command AgentViewCommand();

@@ -3,11 +3,11 @@
 
 #include "agent/reach/reach.h"
 #include "agent/settings/pause.h"
-#include "agent/upload/upload_lock.h"
 #include "agent/volunteer/agent.h"
 #include "common/base/text.h"
 #include "tools/cli/agent/batch_text.h"
 #include "tools/cli/agent/status_text.h"
+#include "tools/cli/agent/switch_off.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/session/login_session.h"
@@ -27,20 +27,6 @@ Result<volunteer::Agent> OpenAgent() {
 Result<SessionReport> SessionOf(const settings::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
   return session.Look();
-}
-
-// Stores the decision first, so that neither a damaged database nor an invalid configuration can
-// prevent it.
-Status SwitchOff() {
-  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
-  FIELDCOST_TRY(settings::WithdrawConsent(paths.consent_file(), SystemClock().Now()));
-  auto agent = volunteer::Agent::Open(paths, SystemClock());
-  const Status cleaned = agent ? agent->SetMode(settings::Mode::kOff) : Status(agent.error());
-  if (cleaned) return {};
-  ::unlink(paths.policy_file().c_str());  // without it no program measures
-  const Status quiet = agent ? Status() : upload::UploadLock::WaitForOthers(paths);
-  return Fail(cleaned.error().code, "fieldcost is off, but cleanup is incomplete: {}{}",
-              cleaned.error().message, quiet ? "" : "; " + quiet.error().message);
 }
 
 std::string ModeText(settings::Mode mode, const settings::AgentConfig& config) {
@@ -64,7 +50,10 @@ std::string ModeText(settings::Mode mode, const settings::AgentConfig& config) {
 }
 
 Result<int> SetMode(settings::Mode mode, const Output& output) {
-  if (mode == settings::Mode::kOff) FIELDCOST_TRY(SwitchOff());
+  if (mode == settings::Mode::kOff) {
+    FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+    FIELDCOST_TRY(SwitchOff(paths));
+  }
   FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
   if (mode != settings::Mode::kOff) FIELDCOST_TRY(agent.SetMode(mode));
   std::string text = ModeText(mode, agent.config());
@@ -252,19 +241,21 @@ command::Command PreviewCommand() {
 }  // namespace
 
 command::Command AgentCommand() {
-  return {.name = "agent",
-          .summary = "Consent, status, sent data, and withdrawal",
-          .help = R"(Examples:
+  return {
+      .name = "agent",
+      .summary = "Consent, status, sent data, and withdrawal",
+      .help = R"(Examples:
+  fieldcost agent join https://fieldcost.example.org
   fieldcost agent status
   fieldcost agent session on    measure all programs after your next login
   fieldcost agent log           what was sent, and when
   fieldcost agent pause 2h      measure and send nothing for a while
   fieldcost agent off           stop measuring, delete unsent data
   fieldcost agent forget        take back what was sent)",
-          .commands = {OnCommand(), LocalCommand(), OffCommand(), PauseCommand(), ResumeCommand(),
-                       StatusCommand(), AgentExplainCommand(), PreviewCommand(), AgentLogCommand(),
-                       AgentViewCommand(), AgentSessionCommand(), AgentForgetCommand(),
-                       AgentEnrolCommand()}};
+      .commands = {AgentJoinCommand(), AgentLeaveCommand(), OnCommand(), LocalCommand(),
+                   OffCommand(), PauseCommand(), ResumeCommand(), StatusCommand(),
+                   AgentExplainCommand(), PreviewCommand(), AgentLogCommand(), AgentViewCommand(),
+                   AgentSessionCommand(), AgentForgetCommand(), AgentEnrolCommand()}};
 }
 
 }  // namespace fieldcost::cli

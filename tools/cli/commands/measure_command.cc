@@ -306,8 +306,7 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
                                                    .terminal = RunInput::Terminal::kEmpty}));
   if (!input.note().empty()) Remark(input.note());
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const settings::AgentConfig config,
-                   settings::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
   FIELDCOST_ASSIGN(const auto directory, settings::ScratchDirectory::Make(paths, "lab"));
   lab::MeasureOptions options = request.options;
   options.runner.scenario.input = std::make_shared<RunInput>(std::move(input));

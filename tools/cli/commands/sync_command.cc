@@ -3,9 +3,9 @@
 #include "common/base/text.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/catalog_sync.h"
-#include "common/http/proxy.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/costs/catalogue_freshness.h"
+#include "tools/cli/costs/sync_options.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/progress.h"
@@ -22,19 +22,13 @@ struct Request {
 
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(const settings::AgentConfig config,
-                   settings::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
   if (config.url.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "no server to sync with: set url in [aggregator] of {}",
                 paths.config_file.string());
   }
-  catalog::SyncOptions options;
-  options.catalog_file = paths.catalog_file;
-  options.root_file = paths.catalog_root_file;
-  options.server.url = config.url;
-  options.server.ca_file = config.ca_file;
-  options.server.proxy_url = http::ChooseProxy(config.url, config.proxy);
+  catalog::SyncOptions options = SyncOptionsOf(paths, config);
   options.full = command.full;
   options.wanted_api = command.api;
   options.progress = Progress("fragment");

@@ -1,0 +1,18 @@
+#include "tools/cli/costs/sync_options.h"
+
+#include "common/http/proxy.h"
+
+namespace fieldcost::cli {
+
+catalog::SyncOptions SyncOptionsOf(const settings::AgentPaths& paths,
+                                   const settings::AgentConfig& config) {
+  catalog::SyncOptions options;
+  options.catalog_file = paths.catalog_file;
+  options.root_file = paths.catalog_root_file;
+  options.server.url = config.url;
+  options.server.ca_file = config.ca_file;
+  options.server.proxy_url = http::ChooseProxy(config.url, config.proxy);
+  return options;
+}
+
+}  // namespace fieldcost::cli
