@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "common/base/file.h"
 #include "common/http/client.h"
+#include "common/http/http_server.h"
 #include "common/serve/health.h"
 #include "tests/support/temp_dir.h"
 
@@ -15,8 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Under the thread sanitizer this fails if the administration listener's thread reads a part that
-// Start() assigns after starting that thread: the request does not synchronise the two.
 TEST(ProbeServiceTest, TheAdministrationListenerFindsACompleteServer) {
   const testing::TempDir dir;
   const Config config{.address_file = dir.path() / "address",
@@ -35,6 +35,26 @@ TEST(ProbeServiceTest, TheAdministrationListenerFindsACompleteServer) {
   const auto metrics = client->Send({.target = serve::kMetricsPath});
   ASSERT_TRUE(metrics.has_value()) << metrics.error().message;
   EXPECT_THAT(metrics->body, HasSubstr("fieldcost_probe_open_connections 0"));
+}
+
+// The listener's thread reads the other parts without a lock, so all must exist before it starts.
+// The thread sanitizer cannot show this, since it regards all sockets as synchronised.
+TEST(ProbeServiceTest, TheAdministrationListenerDoesNotStartBeforeTheServer) {
+  const testing::TempDir dir;
+  const auto port = http::CheckListen("127.0.0.1", 0);
+  ASSERT_TRUE(port.has_value()) << port.error().message;
+  // Only one of the two listeners can have the port: the first.
+  const Config config{.server = {.port = *port},
+                      .address_file = dir.path() / "address",
+                      .admin = http::ServerOptions{.port = *port},
+                      .admin_address_file = dir.path() / "admin_address",
+                      .data_dir = dir.path() / "data",
+                      .min_free_bytes = 0};
+  Service service(config, SystemClock());
+  const Status started = service.Start();
+  ASSERT_FALSE(started.has_value());
+  EXPECT_EQ(started.error().code, ErrorCode::kAlreadyExists) << started.error().message;
+  EXPECT_FALSE(std::filesystem::exists(config.admin_address_file));
 }
 
 }  // namespace
