@@ -108,20 +108,33 @@ Result<Contents> ByIndex(std::string_view untrusted_file, const ClockAnchors& an
     std::string_view payload;
     end = entry.offset + kFrameHeadBytes;
     if (is_exact) {
-      const FrameResult found = FrameAt(untrusted_file.substr(0, index.offset), entry.offset);
-      if (!found.ok()) return Fail(ErrorCode::kCorrupt, "{}", found.trouble);
-      if (found.frame.type != entry.type ||
-          found.frame.number != builder.contents().frames.size()) {
+      FIELDCOST_ASSIGN(const FileFrame frame,
+                       FrameAt(untrusted_file.substr(0, index.offset), entry.offset));
+      if (frame.type != entry.type || frame.number != builder.contents().frames.size()) {
         return Fail(ErrorCode::kCorrupt, "the index names another frame");
       }
-      payload = found.frame.payload;
-      end = found.frame.end();
+      payload = frame.payload;
+      end = frame.end();
     }
     FIELDCOST_TRY(builder.Take(entry, payload));
   }
   builder.contents().has_index = true;
   builder.contents().stop.offset = untrusted_file.size();
   return builder.Finish(anchors);
+}
+
+// Takes the frame at `offset`, which must have this number. Returns where it ends.
+Result<std::uint64_t> TakeFrame(std::string_view untrusted_file, std::uint64_t offset,
+                                std::uint32_t number, Builder& builder) {
+  FIELDCOST_ASSIGN(const FileFrame frame, FrameAt(untrusted_file, offset));
+  if (frame.number != number) return Fail(ErrorCode::kCorrupt, "a frame is missing");
+  FIELDCOST_ASSIGN(const IndexEntry entry, EntryOf(frame));
+  if (frame.type != FrameType::kIndex) {
+    FIELDCOST_TRY(builder.Take(entry, frame.payload));
+  } else if (frame.end() != untrusted_file.size()) {
+    return Fail(ErrorCode::kCorrupt, "something follows the index");
+  }
+  return frame.end();
 }
 
 }  // namespace
@@ -163,24 +176,12 @@ Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file) {
   Builder builder;
   Stop stop{.offset = kHeaderBytes, .reason = {}};
   for (std::uint32_t number = 0; stop.offset < untrusted_file.size(); ++number) {
-    const FrameResult found = FrameAt(untrusted_file, stop.offset);
-    stop.reason = found.trouble;
-    if (found.ok() && found.frame.number != number) stop.reason = "a frame is missing";
-    if (!stop.reason.empty()) break;
-    auto entry = EntryOf(found.frame);
-    Status taken;
-    if (!entry) {
-      taken = entry.error();
-    } else if (found.frame.type != FrameType::kIndex) {
-      taken = builder.Take(*entry, found.frame.payload);
-    } else if (found.frame.end() != untrusted_file.size()) {
-      taken = Fail(ErrorCode::kCorrupt, "something follows the index");
-    }
-    if (!taken) {
-      stop.reason = taken.error().message;
+    const auto end = TakeFrame(untrusted_file, stop.offset, number, builder);
+    if (!end) {
+      stop.reason = end.error().message;
       break;
     }
-    stop.offset = found.frame.end();
+    stop.offset = *end;
   }
   Contents contents = builder.Finish(anchors);
   contents.stop = std::move(stop);

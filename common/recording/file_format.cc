@@ -119,29 +119,27 @@ void AppendFrame(FrameType type, std::uint32_t number, std::string_view payload,
   std::memcpy(out.data() + begin + kCrcAt, &crc, sizeof crc);
 }
 
-FrameResult FrameAt(std::string_view untrusted_file, std::uint64_t offset, bool was_checked) {
-  FrameResult result;
+Result<FileFrame> FrameAt(std::string_view untrusted_file, std::uint64_t offset, bool was_checked) {
   if (offset > untrusted_file.size() || offset % kAlignment != 0 ||
       untrusted_file.size() - offset < kFrameHeadBytes) {
-    result.trouble = "the file ends in the head of a frame";
-    return result;
+    return Fail(ErrorCode::kCorrupt, "the file ends in the head of a frame");
   }
   const std::string_view rest = untrusted_file.substr(offset);
   const auto length = LoadAt<std::uint32_t>(rest.data() + 4);
   if (length > kMaxFramePayloadBytes) {
-    result.trouble = fmt::format("a frame claims {} bytes", length);
-  } else if (rest.size() - kFrameHeadBytes < Padded(length)) {
-    result.trouble = fmt::format("the file ends in a frame of {} bytes", length);
-  } else if (!was_checked && CrcOf(rest.substr(0, kFrameHeadBytes + Padded(length))) !=
-                                 LoadAt<std::uint32_t>(rest.data() + kCrcAt)) {
-    result.trouble = "a frame's checksum differs";
+    return Fail(ErrorCode::kCorrupt, "a frame claims {} bytes", length);
   }
-  if (!result.ok()) return result;
-  result.frame = {.type = static_cast<FrameType>(LoadAt<std::uint32_t>(rest.data())),
-                  .number = LoadAt<std::uint32_t>(rest.data() + 12),
-                  .offset = offset,
-                  .payload = rest.substr(kFrameHeadBytes, length)};
-  return result;
+  if (rest.size() - kFrameHeadBytes < Padded(length)) {
+    return Fail(ErrorCode::kCorrupt, "the file ends in a frame of {} bytes", length);
+  }
+  if (!was_checked && CrcOf(rest.substr(0, kFrameHeadBytes + Padded(length))) !=
+                          LoadAt<std::uint32_t>(rest.data() + kCrcAt)) {
+    return Fail(ErrorCode::kCorrupt, "a frame's checksum differs");
+  }
+  return FileFrame{.type = static_cast<FrameType>(LoadAt<std::uint32_t>(rest.data())),
+                   .number = LoadAt<std::uint32_t>(rest.data() + 12),
+                   .offset = offset,
+                   .payload = rest.substr(kFrameHeadBytes, length)};
 }
 
 }  // namespace fieldcost::recording

@@ -59,14 +59,9 @@ struct FileFrame {
 // Appends head, payload and padding. REQUIRES: payload.size() <= kMaxFramePayloadBytes.
 void AppendFrame(FrameType type, std::uint32_t number, std::string_view payload, std::string& out);
 
-// A frame, or the reason why there is no valid one.
-struct FrameResult {
-  FileFrame frame;
-  std::string trouble;
-  bool ok() const { return trouble.empty(); }
-};
 // Returns the frame at `offset` of a whole file. Verifies its checksum unless that was done before.
-FrameResult FrameAt(std::string_view untrusted_file, std::uint64_t offset,
-                    bool was_checked = false);
+// kCorrupt: there is no valid frame.
+Result<FileFrame> FrameAt(std::string_view untrusted_file, std::uint64_t offset,
+                          bool was_checked = false);
 
 }  // namespace fieldcost::recording

@@ -115,17 +115,17 @@ Result<FileFrame> Recording::Frame(std::uint32_t number) const {
   FIELDCOST_CHECK(number < contents_.frames.size());
   const IndexEntry& entry = contents_.frames[number];
   const bool was_checked = checked_[number].load(std::memory_order_relaxed);
-  const FrameResult found = FrameAt(file_, entry.offset, was_checked);
-  if (!found.ok()) return Corrupt(entry, found.trouble);
-  if (was_checked) return found.frame;
-  auto actual = EntryOf(found.frame);
+  const Result<FileFrame> found = FrameAt(file_, entry.offset, was_checked);
+  if (!found) return Corrupt(entry, found.error().message);
+  if (was_checked) return found;
+  auto actual = EntryOf(*found);
   if (!actual) return Corrupt(entry, actual.error().message);
   if (actual->type == FrameType::kBlock) actual->ordinal = entry.ordinal;
-  if (*actual != entry || found.frame.number != number) {
+  if (*actual != entry || found->number != number) {
     return Corrupt(entry, "the index differs");
   }
   checked_[number].store(true, std::memory_order_relaxed);
-  return found.frame;
+  return found;
 }
 
 Result<BlockView> Recording::Block(std::uint32_t number, std::size_t metrics) const {

@@ -19,16 +19,13 @@ std::optional<FileFrame> FindIndex(std::string_view untrusted_file) {
   const auto offset =
       LoadAt<std::uint64_t>(untrusted_file.data() + untrusted_file.size() - sizeof(std::uint64_t));
   if (offset < kHeaderBytes || offset >= untrusted_file.size()) return std::nullopt;
-  const FrameResult found = FrameAt(untrusted_file, offset);
-  if (!found.ok() || found.frame.type != FrameType::kIndex ||
-      found.frame.end() != untrusted_file.size()) {
+  const Result<FileFrame> found = FrameAt(untrusted_file, offset);
+  if (!found || found->type != FrameType::kIndex || found->end() != untrusted_file.size()) {
     return std::nullopt;
   }
-  const std::uint64_t entries = found.frame.number;
-  if (found.frame.payload.size() != entries * sizeof(IndexEntry) + sizeof offset) {
-    return std::nullopt;
-  }
-  return found.frame;
+  const std::uint64_t entries = found->number;
+  if (found->payload.size() != entries * sizeof(IndexEntry) + sizeof offset) return std::nullopt;
+  return *found;
 }
 
 std::vector<IndexEntry> DecodeIndex(const FileFrame& index) {

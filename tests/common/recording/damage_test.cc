@@ -207,7 +207,7 @@ class ForgedTest : public DamageTest {
     bool done = false;
     std::uint32_t number = 0;
     for (const std::uint64_t offset : Borders()) {
-      const FileFrame frame = FrameAt(file_, offset).frame;
+      const FileFrame frame = FrameAt(file_, offset).value();
       if (frame.type == FrameType::kIndex) break;
       std::string payload(frame.payload);
       if (!done && frame.type == type) {
