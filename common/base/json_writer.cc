@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/base/check.h"
@@ -9,6 +11,18 @@
 #include "common/base/text.h"
 
 namespace fieldcost {
+namespace {
+
+// The bytes that a text may contain if it is written as it is.
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned byte = ' '; byte <= '~'; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+bool IsPlain(char byte) { return kPlain[static_cast<unsigned char>(byte)]; }
+
+}  // namespace
 
 void JsonWriter::Separate() {
   if (needs_comma_) json_ += ',';
@@ -35,23 +49,36 @@ JsonWriter& JsonWriter::Close(char bracket) {
 }
 
 JsonWriter& JsonWriter::Key(std::string_view literal) {
-  Raw(QuoteJson(literal));
+  Separate();
+  Quote(literal);
   json_ += ':';
   needs_comma_ = false;
   return *this;
 }
 
 JsonWriter& JsonWriter::Text(std::string_view untrusted_text) {
-  if (place_ == Place::kAnywhere) return Raw(QuoteJson(untrusted_text));
-  std::string quoted;
-  for (const char c : QuoteJson(untrusted_text)) {
-    if (c == '<' || c == '>' || c == '&') {
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
+  Separate();
+  Quote(untrusted_text);
+  return *this;
+}
+
+// Most texts need no escapes.
+void JsonWriter::Quote(std::string_view untrusted_text) {
+  if (place_ == Place::kHtmlScript) {
+    for (const char c : QuoteJson(untrusted_text)) {
+      if (c == '<' || c == '>' || c == '&') {
+        json_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+      } else {
+        json_ += c;
+      }
     }
+  } else if (std::all_of(untrusted_text.begin(), untrusted_text.end(), IsPlain)) {
+    json_ += '"';
+    json_ += untrusted_text;
+    json_ += '"';
+  } else {
+    json_ += QuoteJson(untrusted_text);
   }
-  return Raw(quoted);
 }
 
 JsonWriter& JsonWriter::Number(double value) { return Raw(JsonNumber(value)); }
@@ -68,12 +95,16 @@ JsonWriter& JsonWriter::Raw(std::string_view value) {
   return *this;
 }
 
-JsonWriter& JsonWriter::Microseconds(std::uint64_t ns) {
-  return Raw(fmt::format("{}.{:03}", ns / 1000, ns % 1000));
-}
+JsonWriter& JsonWriter::Microseconds(std::uint64_t ns) { return Fixed(ns, 1'000); }
 
-JsonWriter& JsonWriter::Milliseconds(std::uint64_t ns) {
-  return Raw(fmt::format("{}.{:06}", ns / 1'000'000, ns % 1'000'000));
+JsonWriter& JsonWriter::Milliseconds(std::uint64_t ns) { return Fixed(ns, 1'000'000); }
+
+JsonWriter& JsonWriter::Fixed(std::uint64_t value, std::uint64_t one) {
+  Raw(std::to_string(value / one));
+  std::string decimals = std::to_string(one + value % one);
+  decimals[0] = '.';  // for the digit of `one`
+  json_ += decimals;
+  return *this;
 }
 
 JsonWriter& JsonWriter::NewLine() {

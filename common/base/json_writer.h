@@ -68,6 +68,8 @@ class JsonWriter {
   JsonWriter& Open(char bracket);
   JsonWriter& Close(char bracket);
   JsonWriter& Raw(std::string_view value);
+  JsonWriter& Fixed(std::uint64_t value, std::uint64_t one);  // value / one; a power of 10
+  void Quote(std::string_view untrusted_text);
   void Separate();
 
   std::string json_;

@@ -38,9 +38,6 @@ bool Steers(std::uint32_t value) {
   });
 }
 
-// Whether JSON strings hold the byte unchanged.
-bool IsPlainInJson(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
-
 // As in RFC 8259: a surrogate pair above U+FFFF.
 std::string JsonEscape(std::uint32_t value) {
   if (value < 0x10000) return fmt::format("\\u{:04x}", value);
@@ -88,15 +85,7 @@ std::string EscapeControl(std::string_view untrusted_text) {
 
 std::string QuoteJson(std::string_view untrusted_text) {
   std::string quoted = "\"";
-  quoted.reserve(untrusted_text.size() + 2);
   while (!untrusted_text.empty()) {
-    const auto* const plain_end =
-        std::find_if_not(untrusted_text.begin(), untrusted_text.end(), IsPlainInJson);
-    if (const auto bytes = static_cast<std::size_t>(plain_end - untrusted_text.begin())) {
-      quoted += untrusted_text.substr(0, bytes);
-      untrusted_text.remove_prefix(bytes);
-      continue;
-    }
     const CodePoint point = FirstCodePoint(untrusted_text);
     if (point.bytes == 0) {
       quoted += "\\ufffd";

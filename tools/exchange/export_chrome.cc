@@ -1,8 +1,6 @@
 // Writes Chrome's trace events: one X event per path and one process per metric, since a tree has
 // no time axis. If the tree is divided by thread: one process per metric and process, with the
 // process's threads.
-#include <fmt/format.h>
-
 #include <limits>
 #include <map>
 #include <set>
@@ -10,17 +8,14 @@
 #include <tuple>
 #include <vector>
 
-#include "common/base/text.h"
+#include "common/base/json_writer.h"
 #include "tools/exchange/exchange.h"
 #include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
-#include "tools/exchange/json_array.h"
 
 namespace fieldcost::exchange {
 namespace {
-
-constexpr unsigned kDecimals = 3;  // for ns in us
 
 // The ids of processes and threads in the file: the real ids where they are known and not yet used,
 // so that viewers show them.
@@ -63,32 +58,30 @@ class Numbers {
   std::map<std::tuple<std::size_t, std::uint32_t, std::string>, std::uint32_t> processes_;
 };
 
-void Separate(std::string& json) {
-  if (json.back() == '}') json += ",\n";
+// Begins the event that names a process or thread, up to its "args".
+void BeginName(std::string_view event, const Numbers::Place& place, JsonWriter& json) {
+  json.NewLine().Object().Member("name", event).Member("ph", "M");
+  json.Member("pid", place.process).Member("tid", place.thread).Key("args").Object();
 }
 
 // "app 7: wall ns exact", or only the metric; members of `args` other than the name are our own.
-void AppendProcessName(const recording::Thread& of, const std::string& metric,
-                       const Numbers::Place& place, std::string& json) {
+void WriteProcessName(const recording::Thread& of, const std::string& metric,
+                      const Numbers::Place& place, JsonWriter& json) {
   const std::string process = NameText(of.process);
   std::string name = process;
   if (of.pid != 0) name += (name.empty() ? "" : " ") + std::to_string(of.pid);
   name += (name.empty() ? "" : ": ") + metric;
-  Separate(json);
-  json += fmt::format(
-      "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":"
-      "{{\"name\":{},\"metric\":{},\"process\":{},\"pid\":{}}}}}",
-      place.process, place.thread, QuoteJson(name), QuoteJson(metric), QuoteJson(process), of.pid);
+  BeginName("process_name", place, json);
+  json.Member("name", name).Member("metric", metric).Member("process", process);
+  json.Member("pid", of.pid).EndObject().EndObject();
 }
 
-void AppendThreadName(const recording::ThreadFrame& of, const Numbers::Place& place,
-                      std::string& json) {
-  Separate(json);
-  json += fmt::format(
-      "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":"
-      "{{\"name\":{},\"thread\":{},\"tid\":{}}}}}",
-      place.process, place.thread, QuoteJson(of.label.empty() ? tree::kCut : NameText(of.label)),
-      QuoteJson(NameText(of.thread.name)), of.thread.tid);
+void WriteThreadName(const recording::ThreadFrame& of, const Numbers::Place& place,
+                     JsonWriter& json) {
+  BeginName("thread_name", place, json);
+  json.Member("name", of.label.empty() ? tree::kCut : NameText(of.label));
+  json.Member("thread", NameText(of.thread.name)).Member("tid", of.thread.tid);
+  json.EndObject().EndObject();
 }
 
 // The costs of one metric, [node].
@@ -99,14 +92,13 @@ struct Sums {
 
 // Each path is one call with the duration of its inclusive sum. Its callees are laid out
 // consecutively from its beginning.
-Status AppendEvents(const ExportView& view, const ExportView::Group& group, const Sums& sums,
-                    const std::vector<std::string>& names, const Numbers::Place& place,
-                    std::vector<std::uint64_t>& next, std::string& json) {
-  const auto append = [&](const std::string& name, std::uint64_t begin, std::uint64_t length) {
-    Separate(json);
-    json += fmt::format("{{\"name\":{},\"ph\":\"X\",\"ts\":{},\"dur\":{},\"pid\":{},\"tid\":{}}}",
-                        name, DecimalText(begin, kDecimals), DecimalText(length, kDecimals),
-                        place.process, place.thread);
+Status WriteEvents(const ExportView& view, const ExportView::Group& group, const Sums& sums,
+                   const std::vector<std::string>& names, const Numbers::Place& place,
+                   std::vector<std::uint64_t>& next, JsonWriter& json) {
+  const auto write = [&](std::string_view name, std::uint64_t begin, std::uint64_t length) {
+    json.NewLine().Object().Member("name", name).Member("ph", "X");
+    json.Key("ts").Microseconds(begin).Key("dur").Microseconds(length);
+    json.Member("pid", place.process).Member("tid", place.thread).EndObject();
   };
   for (const std::uint32_t node : group.nodes) {
     if (node == group.root || sums.inclusive[node] == 0) continue;
@@ -114,20 +106,20 @@ Status AppendEvents(const ExportView& view, const ExportView::Group& group, cons
     const std::uint64_t begin = next[at.parent];
     next[node] = begin;
     next[at.parent] += sums.inclusive[node];
-    append(names[at.frame], begin, sums.inclusive[node]);
+    write(names[at.frame], begin, sums.inclusive[node]);
     if (json.size() > kMaxExportBytes) {
       return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
     }
   }
   // Costs that belong to no path.
   const std::uint64_t rest = sums.self[group.root];
-  if (rest != 0) append(QuoteJson(tree::kCut), next[group.root], rest);
+  if (rest != 0) write(tree::kCut, next[group.root], rest);
   return {};
 }
 
 // One process per metric, or per metric and process if the tree is divided.
-Status AppendMetric(const ExportView& view, std::size_t metric,
-                    const std::vector<std::string>& names, Numbers& numbers, std::string& json) {
+Status WriteMetric(const ExportView& view, std::size_t metric,
+                   const std::vector<std::string>& names, Numbers& numbers, JsonWriter& json) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   Sums sums;
   FIELDCOST_ASSIGN(sums.self, view.SelfSums(metric, kMost));
@@ -139,17 +131,14 @@ Status AppendMetric(const ExportView& view, std::size_t metric,
     const ExportView::Group& group = view.groups()[i];
     if (!view.is_divided()) {
       const Numbers::Place place = {static_cast<std::uint32_t>(metric + 1), 1, true};
-      Separate(json);
-      json += fmt::format(
-          "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":1,\"args\":"
-          "{{\"name\":{}}}}}",
-          place.process, QuoteJson(text));
-      return AppendEvents(view, group, sums, names, place, next, json);
+      BeginName("process_name", place, json);
+      json.Member("name", text).EndObject().EndObject();
+      return WriteEvents(view, group, sums, names, place, next, json);
     }
     const Numbers::Place place = numbers.Of(metric, is_main, group.thread.thread);
-    if (place.is_new_process) AppendProcessName(group.thread.thread, text, place, json);
-    AppendThreadName(group.thread, place, json);
-    FIELDCOST_TRY(AppendEvents(view, group, sums, names, place, next, json));
+    if (place.is_new_process) WriteProcessName(group.thread.thread, text, place, json);
+    WriteThreadName(group.thread, place, json);
+    FIELDCOST_TRY(WriteEvents(view, group, sums, names, place, next, json));
   }
   return {};
 }
@@ -158,14 +147,14 @@ Status AppendMetric(const ExportView& view, std::size_t metric,
 
 Result<std::string> ExportChrome(const ExportView& view) {
   std::vector<std::string> names;
-  for (const tree::Frame* frame : view.frames()) names.push_back(QuoteJson(FrameText(*frame)));
-  std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  for (const tree::Frame* frame : view.frames()) names.push_back(FrameText(*frame));
+  JsonWriter json;
+  json.Object().Member("displayTimeUnit", "ns").Key("traceEvents").Array();
   Numbers numbers(view);
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
-    FIELDCOST_TRY(AppendMetric(view, metric, names, numbers, json));
+    FIELDCOST_TRY(WriteMetric(view, metric, names, numbers, json));
   }
-  json += "\n]}\n";
-  return json;
+  return json.NewLine().EndArray().EndObject().Take();
 }
 
 }  // namespace fieldcost::exchange

@@ -2,22 +2,23 @@
 // thread per metric, or per thread and metric.
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <limits>
 #include <map>
+#include <type_traits>
 
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "tools/exchange/exchange.h"
 #include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
-#include "tools/exchange/json_array.h"
 
 namespace fieldcost::exchange {
 namespace {
 
 // The version of Firefox Profiler's processed format; newer profilers convert older versions.
 constexpr int kProcessedVersion = 62;
-constexpr unsigned kDecimals = 6;  // for ns in ms
 
 // Deduplicated strings by number.
 class Strings {
@@ -27,11 +28,10 @@ class Strings {
     if (is_new) texts_.push_back(&place->first);
     return place->second;
   }
-  std::string Json() const {
-    std::string json;
-    AppendArray(
-        texts_.size(), [&](std::size_t i) { return QuoteJson(*texts_[i]); }, json);
-    return json;
+  void Write(JsonWriter& json) const {
+    json.Array();
+    for (const std::string* text : texts_) json.Text(*text);
+    json.EndArray();
   }
 
  private:
@@ -39,20 +39,33 @@ class Strings {
   std::vector<const std::string*> texts_;
 };
 
-void AppendColumn(std::string_view name, std::size_t count, std::string_view value,
-                  std::string& json) {
-  json += fmt::format("\"{}\":", name);
-  AppendArray(
-      count, [&](std::size_t) { return value; }, json);
-  json += ",\n";
+// Writes a column of a table: the same value in all rows, or what a function returns or writes for
+// each row.
+template <typename Row>
+void WriteColumn(std::string_view name, std::size_t count, const Row& row, JsonWriter& json) {
+  json.Key(name).Array();
+  for (std::size_t i = 0; i < count; ++i) {
+    if constexpr (!std::is_invocable_v<Row, std::size_t>) {
+      json.Any(row);
+    } else if constexpr (std::is_void_v<std::invoke_result_t<Row, std::size_t>>) {
+      row(i);
+    } else {
+      json.Any(row(i));
+    }
+  }
+  json.EndArray().NewLine();
 }
 
-template <typename Text>
-void AppendColumn(std::string_view name, std::size_t count, const Text& text,
-                  std::string& json) requires std::is_invocable_v<Text, std::size_t> {
-  json += fmt::format("\"{}\":", name);
-  AppendArray(count, text, json);
-  json += ",\n";
+// Ends a table with the number of its rows.
+void EndTable(std::size_t count, JsonWriter& json) {
+  json.Member("length", count).EndObject().NewLine();
+}
+
+// A table without rows.
+void WriteEmptyTable(std::initializer_list<std::string_view> columns, JsonWriter& json) {
+  json.Object();
+  for (const std::string_view column : columns) json.Key(column).Array().EndArray();
+  json.Member("length", 0).EndObject();
 }
 
 // The tables shared by all threads: one frame and function per frame of ours, one resource (and
@@ -66,33 +79,30 @@ class Tables {
     }
   }
 
-  std::string Libraries() const {
-    std::string json;
-    AppendArray(
-        modules_.size(),
-        [&](std::size_t i) {
-          const std::string name = QuoteJson(EscapeControl(modules_[i]));
-          return fmt::format(
-              "{{\"name\":{0},\"path\":{0},\"debugName\":{0},\"debugPath\":{0},"
-              "\"breakpadId\":\"\",\"codeId\":null,\"arch\":null}}",
-              name);
-        },
-        json);
-    return json;
+  void WriteLibraries(JsonWriter& json) const {
+    json.Array();
+    for (const std::string& module : modules_) {
+      const std::string name = EscapeControl(module);
+      json.Object();
+      for (const char* key : {"name", "path", "debugName", "debugPath"}) json.Member(key, name);
+      json.Member("breakpadId", "").Member("codeId", nullptr).Member("arch", nullptr).EndObject();
+    }
+    json.EndArray();
   }
 
-  std::string Shared() const {
-    std::string json = "{";
-    AppendStacks(json);
-    AppendFrames(json);
-    AppendFunctions(json);
-    AppendResources(json);
-    json +=
-        "\"nativeSymbols\":{\"address\":[],\"functionSize\":[],\"libIndex\":[],\"name\":[],"
-        "\"length\":0},\n"
-        "\"sources\":{\"id\":[],\"filename\":[],\"startLine\":[],\"startColumn\":[],"
-        "\"sourceMapURL\":[],\"length\":0},\n";
-    return json + "\"stringArray\":" + strings_.Json() + "}";
+  void WriteShared(JsonWriter& json) const {
+    json.Object();
+    WriteStacks(json);
+    WriteFrames(json);
+    WriteFunctions(json);
+    WriteResources(json);
+    json.Key("nativeSymbols");
+    WriteEmptyTable({"address", "functionSize", "libIndex", "name"}, json);
+    json.NewLine().Key("sources");
+    WriteEmptyTable({"id", "filename", "startLine", "startColumn", "sourceMapURL"}, json);
+    json.NewLine().Key("stringArray");
+    strings_.Write(json);
+    json.EndObject();
   }
 
  private:
@@ -113,64 +123,68 @@ class Tables {
     return place->second;
   }
 
-  void AppendStacks(std::string& json) const {
+  void WriteStacks(JsonWriter& json) const {
     const std::vector<ExportView::Node>& nodes = view_.nodes();
     const std::size_t count = nodes.size() - 1;  // the root has no frame
-    json += "\"stackTable\":{";
-    AppendColumn(
-        "frame", count, [&](std::size_t i) { return std::to_string(nodes[i + 1].frame); }, json);
-    AppendColumn(
+    json.Key("stackTable").Object();
+    WriteColumn(
+        "frame", count, [&](std::size_t i) { return nodes[i + 1].frame; }, json);
+    WriteColumn(
         "prefix", count,
         [&](std::size_t i) {
           const std::uint32_t parent = nodes[i + 1].parent;
           const bool is_first = parent == view_.groups()[nodes[i + 1].group].root || parent == 0;
-          return is_first ? std::string("null") : std::to_string(parent - 1);
+          if (is_first) {
+            json.Null();
+          } else {
+            json.Number(parent - 1);
+          }
         },
         json);
-    json += fmt::format("\"length\":{}}},\n", count);
+    EndTable(count, json);
   }
 
-  void AppendFrames(std::string& json) const {
+  void WriteFrames(JsonWriter& json) const {
     const std::size_t count = view_.frames().size();
-    json += "\"frameTable\":{";
-    AppendColumn("address", count, "-1", json);
-    AppendColumn("inlineDepth", count, "0", json);
-    AppendColumn("category", count, "0", json);
-    AppendColumn("subcategory", count, "0", json);
-    AppendColumn(
-        "func", count, [](std::size_t i) { return std::to_string(i); }, json);
-    AppendColumn("nativeSymbol", count, "null", json);
-    AppendColumn("innerWindowID", count, "0", json);
-    AppendColumn("line", count, "null", json);
-    AppendColumn("column", count, "null", json);
-    json += fmt::format("\"length\":{}}},\n", count);
+    json.Key("frameTable").Object();
+    WriteColumn("address", count, -1, json);
+    WriteColumn("inlineDepth", count, 0, json);
+    WriteColumn("category", count, 0, json);
+    WriteColumn("subcategory", count, 0, json);
+    WriteColumn(
+        "func", count, [](std::size_t i) { return i; }, json);
+    WriteColumn("nativeSymbol", count, nullptr, json);
+    WriteColumn("innerWindowID", count, 0, json);
+    WriteColumn("line", count, nullptr, json);
+    WriteColumn("column", count, nullptr, json);
+    EndTable(count, json);
   }
 
-  void AppendFunctions(std::string& json) const {
+  void WriteFunctions(JsonWriter& json) const {
     const std::size_t count = view_.frames().size();
-    json += "\"funcTable\":{";
-    AppendColumn(
-        "name", count, [&](std::size_t i) { return std::to_string(names_[i]); }, json);
-    AppendColumn("isJS", count, "false", json);
-    AppendColumn("relevantForJS", count, "false", json);
-    AppendColumn(
-        "resource", count, [&](std::size_t i) { return std::to_string(resources_[i]); }, json);
-    AppendColumn("source", count, "null", json);
-    AppendColumn("lineNumber", count, "null", json);
-    AppendColumn("columnNumber", count, "null", json);
-    json += fmt::format("\"length\":{}}},\n", count);
+    json.Key("funcTable").Object();
+    WriteColumn(
+        "name", count, [&](std::size_t i) { return names_[i]; }, json);
+    WriteColumn("isJS", count, false, json);
+    WriteColumn("relevantForJS", count, false, json);
+    WriteColumn(
+        "resource", count, [&](std::size_t i) { return resources_[i]; }, json);
+    WriteColumn("source", count, nullptr, json);
+    WriteColumn("lineNumber", count, nullptr, json);
+    WriteColumn("columnNumber", count, nullptr, json);
+    EndTable(count, json);
   }
 
-  void AppendResources(std::string& json) const {
+  void WriteResources(JsonWriter& json) const {
     const std::size_t count = modules_.size();
-    json += "\"resourceTable\":{";
-    AppendColumn(
-        "lib", count, [](std::size_t i) { return std::to_string(i); }, json);
-    AppendColumn(
-        "name", count, [&](std::size_t i) { return std::to_string(module_names_[i]); }, json);
-    AppendColumn("host", count, "null", json);
-    AppendColumn("type", count, "1", json);  // a library
-    json += fmt::format("\"length\":{}}},\n", count);
+    json.Key("resourceTable").Object();
+    WriteColumn(
+        "lib", count, [](std::size_t i) { return i; }, json);
+    WriteColumn(
+        "name", count, [&](std::size_t i) { return module_names_[i]; }, json);
+    WriteColumn("host", count, nullptr, json);
+    WriteColumn("type", count, 1, json);  // a library
+    EndTable(count, json);
   }
 
   const ExportView& view_;
@@ -184,33 +198,34 @@ class Tables {
 
 // The members that identify a thread. Threads with the same "pid" are shown together, below their
 // main thread. The main metric uses the process's number, the others append their own.
-std::string IdentityJson(const ExportView& view, std::size_t metric,
-                         const recording::ThreadFrame& of) {
+void WriteIdentity(const ExportView& view, std::size_t metric, const recording::ThreadFrame& of,
+                   JsonWriter& json) {
   const std::string text = MetricText(view.metrics()[metric]);
-  const auto members = [](const std::string& name, const std::string& process, bool is_main,
-                          const std::string& pid, const std::string& tid) {
-    return fmt::format("\"name\":{},\"processName\":{},\"isMainThread\":{},\"pid\":{},\"tid\":{}",
-                       QuoteJson(EscapeControl(name)), QuoteJson(EscapeControl(process)), is_main,
-                       QuoteJson(EscapeControl(pid)), QuoteJson(EscapeControl(tid)));
+  const auto members = [&json](const std::string& name, const std::string& process, bool is_main,
+                               const std::string& pid, const std::string& tid) {
+    json.Member("name", EscapeControl(name)).Member("processName", EscapeControl(process));
+    json.Member("isMainThread", is_main);
+    json.Member("pid", EscapeControl(pid)).Member("tid", EscapeControl(tid));
   };
   if (!view.is_divided()) {
     const std::string number = std::to_string(metric + 1);
-    return members(text, "fieldcost", true, number, number);
+    members(text, "fieldcost", true, number, number);
+    return;
   }
   const recording::Thread& thread = of.thread;
   // Without a number, processes with the same name are one.
   std::string process = thread.process.empty() ? "fieldcost" : thread.process;
   std::string pid = thread.pid == 0 ? process : std::to_string(thread.pid);
   if (metric != MainMetric(view.metrics())) pid += fmt::format(".{}", metric + 1);
-  return members(of.label.empty() ? text : fmt::format("{} {}", of.label, text),
-                 fmt::format("{}: {}", process, text), thread.pid != 0 && thread.tid == thread.pid,
-                 pid, thread.tid == 0 ? of.label : std::to_string(thread.tid));
+  members(of.label.empty() ? text : fmt::format("{} {}", of.label, text),
+          fmt::format("{}: {}", process, text), thread.pid != 0 && thread.tid == thread.pid, pid,
+          thread.tid == 0 ? of.label : std::to_string(thread.tid));
 }
 
 // A thread for the group and metric, with one sample per path that has a self cost. Empty if there
 // is none, unless `is_first`, which keeps the metric.
-Status AppendThread(const ExportView& view, std::size_t metric, std::size_t group_number,
-                    const std::vector<std::uint64_t>& self, std::string& json) {
+Status WriteThread(const ExportView& view, std::size_t metric, std::size_t group_number,
+                   const std::vector<std::uint64_t>& self, JsonWriter& json) {
   const ExportView::Group& group = view.groups()[group_number];
   const tree::Unit unit = view.metrics()[metric].unit;
   const bool is_time = unit == tree::Unit::kNanoseconds;
@@ -220,67 +235,90 @@ Status AppendThread(const ExportView& view, std::size_t metric, std::size_t grou
   }
   if (nodes.empty() && group_number != view.first_group()) return {};
   const auto weight = [&](std::size_t i) {
-    return is_time ? DecimalText(self[nodes[i]], kDecimals) : std::to_string(self[nodes[i]]);
+    if (is_time) {
+      json.Milliseconds(self[nodes[i]]);
+    } else {
+      json.Number(self[nodes[i]]);
+    }
   };
-  if (json.back() != '[') json += ',';
   // Required members of each thread.
-  json += fmt::format(
-      "\n{{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
-      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],"
-      "\"showMarkersInTimeline\":false,{},\n\"samples\":{{",
-      IdentityJson(view, metric, group.thread));
+  json.NewLine().Object().Member("processType", "default").Member("processStartupTime", 0);
+  json.Member("processShutdownTime", nullptr).Member("registerTime", 0);
+  json.Member("unregisterTime", nullptr).Key("pausedRanges").Array().EndArray();
+  json.Member("showMarkersInTimeline", false);
+  WriteIdentity(view, metric, group.thread, json);
   // Consecutive samples, each as long as its weight.
-  AppendColumn(
+  json.NewLine().Key("samples").Object();
+  WriteColumn(
       "stack", nodes.size(),
       [&](std::size_t i) {
         const bool is_of_no_path = nodes[i] == 0 || nodes[i] == group.root;
-        return is_of_no_path ? std::string("null") : std::to_string(nodes[i] - 1);
+        if (is_of_no_path) {
+          json.Null();
+        } else {
+          json.Number(nodes[i] - 1);
+        }
       },
       json);
-  AppendColumn(
+  WriteColumn(
       "timeDeltas", nodes.size(),
       [&](std::size_t i) {
-        if (i == 0) return std::string("0");
-        return is_time ? weight(i - 1) : std::string("1");
+        if (i != 0 && is_time) {
+          weight(i - 1);
+        } else {
+          json.Number(i == 0 ? 0 : 1);
+        }
       },
       json);
-  AppendColumn("weight", nodes.size(), weight, json);
-  // The type of the weights, and an empty table of markers.
-  json += fmt::format(
-      "\"weightType\":\"{}\",\"length\":{}}},\n"
-      "\"markers\":{{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
-      "\"category\":[],\"length\":0}}}}",
-      is_time                      ? "tracing-ms"
-      : unit == tree::Unit::kBytes ? "bytes"
-                                   : "samples",
-      nodes.size());
+  WriteColumn("weight", nodes.size(), weight, json);
+  json.Member("weightType", is_time                      ? "tracing-ms"
+                            : unit == tree::Unit::kBytes ? "bytes"
+                                                         : "samples");
+  EndTable(nodes.size(), json);
+  json.Key("markers");
+  WriteEmptyTable({"data", "name", "startTime", "endTime", "phase", "category"}, json);
+  json.EndObject();
   if (json.size() <= kMaxExportBytes) return {};
   return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
+}
+
+void WriteMeta(const std::string& title, JsonWriter& json) {
+  json.Object().Member("version", 24).Member("preprocessedProfileVersion", kProcessedVersion);
+  json.Member("product", title.empty() ? "fieldcost" : EscapeControl(title)).Member("interval", 1);
+  json.Member("startTime", 0).Member("processType", 0).Member("stackwalk", 1);
+  json.Member("debug", false).Member("symbolicated", true);
+  json.Member("sourceCodeIsNotOnSearchfox", true).Member("usesOnlyOneStackType", true);
+  json.Key("pausedRanges").Array().EndArray().Key("categories").Array().Object();
+  json.Member("name", "Other").Member("color", "grey").Key("subcategories").Array().Text("Other");
+  json.EndArray().EndObject().EndArray().Key("extensions");
+  WriteEmptyTable({"baseURL", "id", "name"}, json);
+  json.Key("markerSchema").Array().EndArray().Key("sampleUnits").Object().Member("time", "ms");
+  json.Member("eventDelay", "ms").Member("threadCPUDelta", "ns").EndObject().EndObject();
 }
 
 }  // namespace
 
 Result<std::string> ExportFirefox(const ExportView& view, const std::string& title) {
   const Tables tables(view);
-  std::string json = fmt::format(
-      "{{\"meta\":{{\"version\":24,\"preprocessedProfileVersion\":{},\"product\":{},\"interval\":1,"
-      "\"startTime\":0,\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
-      "\"sourceCodeIsNotOnSearchfox\":true,\"usesOnlyOneStackType\":true,\"pausedRanges\":[],"
-      "\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],"
-      "\"extensions\":{{\"baseURL\":[],\"id\":[],\"name\":[],\"length\":0}},\"markerSchema\":[],"
-      "\"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}}}},\n",
-      kProcessedVersion, QuoteJson(title.empty() ? "fieldcost" : EscapeControl(title)));
-  json += "\"libs\":" + tables.Libraries() + ",\n\"pages\":[],\"counters\":[],";
-  json += "\"profilerOverhead\":[],\n\"shared\":" + tables.Shared() + ",\n\"threads\":[";
+  JsonWriter json;
+  json.Object().Key("meta");
+  WriteMeta(title, json);
+  json.NewLine().Key("libs");
+  tables.WriteLibraries(json);
+  json.NewLine();
+  for (const char* key : {"pages", "counters", "profilerOverhead"})
+    json.Key(key).Array().EndArray();
+  json.NewLine().Key("shared");
+  tables.WriteShared(json);
+  json.NewLine().Key("threads").Array();
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
     FIELDCOST_ASSIGN(const std::vector<std::uint64_t> self,
                      view.SelfSums(metric, std::numeric_limits<std::uint64_t>::max()));
     for (std::size_t group = view.first_group(); group < view.groups().size(); ++group) {
-      FIELDCOST_TRY(AppendThread(view, metric, group, self, json));
+      FIELDCOST_TRY(WriteThread(view, metric, group, self, json));
     }
   }
-  json += "]}\n";
-  return json;
+  return json.EndArray().EndObject().Take();
 }
 
 }  // namespace fieldcost::exchange

@@ -1,16 +1,14 @@
 // Writes speedscope's file format: one sampled profile per metric, one sample per path with a cost.
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "common/base/text.h"
+#include "common/base/json_writer.h"
 #include "tools/exchange/exchange.h"
 #include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
-#include "tools/exchange/json_array.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -27,38 +25,43 @@ std::string_view UnitText(tree::Unit unit) {
   return "none";
 }
 
-std::string FrameJson(const tree::Frame& frame) {
-  const std::string name = QuoteJson(FrameText(frame));
-  if (frame.file.empty()) return fmt::format("{{\"name\":{}}}", name);
-  return fmt::format("{{\"name\":{},\"file\":{}}}", name, QuoteJson(NameText(frame.file)));
+void WriteFrame(const tree::Frame& frame, JsonWriter& json) {
+  json.Object().Member("name", FrameText(frame));
+  if (!frame.file.empty()) json.Member("file", NameText(frame.file));
+  json.EndObject();
 }
 
-std::string StackJson(const ExportView& view, std::size_t node) {
-  std::string stack;  // the innermost frame is written last
+// The innermost frame is written last.
+void WriteStack(const ExportView& view, std::size_t node, JsonWriter& json) {
+  std::vector<std::uint32_t> frames;
   const std::uint32_t root = view.groups()[view.nodes()[node].group].root;
   for (; node != root; node = view.nodes()[node].parent) {
-    const std::string frame = std::to_string(view.nodes()[node].frame);
-    stack.insert(0, stack.empty() ? frame : frame + ",");
+    frames.push_back(view.nodes()[node].frame);
   }
-  return "[" + stack + "]";
+  std::ranges::reverse(frames);
+  json.Array();
+  for (const std::uint32_t frame : frames) json.Number(frame);
+  json.EndArray();
 }
 
 // The profile's name. If profiles are divided by thread, also the thread, in members that other
 // tools ignore.
-std::string ProfileName(const ExportView& view, std::size_t metric,
-                        const recording::ThreadFrame& of) {
+void WriteName(const ExportView& view, std::size_t metric, const recording::ThreadFrame& of,
+               JsonWriter& json) {
   const std::string text = MetricText(view.metrics()[metric]);
-  if (!view.is_divided()) return QuoteJson(text);
-  return fmt::format(
-      "{},\"metric\":{},\"thread\":{{\"process\":{},\"pid\":{},\"name\":{},\"tid\":{}}}",
-      QuoteJson(of.label.empty() ? text : NameText(of.label) + " " + text), QuoteJson(text),
-      QuoteJson(NameText(of.thread.process)), of.thread.pid, QuoteJson(NameText(of.thread.name)),
-      of.thread.tid);
+  if (!view.is_divided()) {
+    json.Member("name", text);
+    return;
+  }
+  json.Member("name", of.label.empty() ? text : NameText(of.label) + " " + text);
+  json.Member("metric", text).Key("thread").Object();
+  json.Member("process", NameText(of.thread.process)).Member("pid", of.thread.pid);
+  json.Member("name", NameText(of.thread.name)).Member("tid", of.thread.tid).EndObject();
 }
 
 // Writes one group. Omits a group without a cost, unless `is_first`, which keeps the metric.
-Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t group, bool is_first,
-                     const std::vector<std::uint64_t>& self, std::string& json) {
+Status WriteProfile(const ExportView& view, std::size_t metric, std::size_t group, bool is_first,
+                    const std::vector<std::uint64_t>& self, JsonWriter& json) {
   std::vector<std::size_t> nodes;
   std::uint64_t total = 0;
   for (const std::uint32_t node : view.groups()[group].nodes) {
@@ -70,25 +73,19 @@ Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t gro
     }
   }
   if (nodes.empty() && !is_first) return {};
-  json += json.back() == '[' ? "\n" : ",\n";
-  json += fmt::format(
-      "{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{}\",\"startValue\":0,"
-      "\"endValue\":{},\n\"samples\":",
-      ProfileName(view, metric, view.groups()[group].thread), UnitText(view.metrics()[metric].unit),
-      total);
-  json += '[';
+  json.NewLine().Object().Member("type", "sampled");
+  WriteName(view, metric, view.groups()[group].thread, json);
+  json.Member("unit", UnitText(view.metrics()[metric].unit)).Member("startValue", 0);
+  json.Member("endValue", total).NewLine().Key("samples").Array();
   for (const std::size_t node : nodes) {
-    if (json.back() != '[') json += ',';
-    json += StackJson(view, node);
+    WriteStack(view, node, json);
     if (json.size() > kMaxExportBytes) {
       return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
     }
   }
-  json += ']';
-  json += ",\n\"weights\":";
-  AppendArray(
-      nodes.size(), [&](std::size_t i) { return std::to_string(self[nodes[i]]); }, json);
-  json += '}';
+  json.EndArray().NewLine().Key("weights").Array();
+  for (const std::size_t node : nodes) json.Number(self[node]);
+  json.EndArray().EndObject();
   if (json.size() <= kMaxExportBytes) return {};
   return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
 }
@@ -96,13 +93,14 @@ Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t gro
 }  // namespace
 
 Result<std::string> ExportSpeedscope(const ExportView& view, const std::string& title) {
-  std::string json = fmt::format(
-      "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
-      "\"fieldcost\",\"name\":{},\"activeProfileIndex\":{},\n\"shared\":{{\"frames\":",
-      QuoteJson(title.empty() ? "fieldcost" : NameText(title)), MainMetric(view.metrics()));
-  AppendArray(
-      view.frames().size(), [&](std::size_t i) { return FrameJson(*view.frames()[i]); }, json);
-  json += "},\n\"profiles\":[";
+  JsonWriter json;
+  json.Object().Member("$schema", "https://www.speedscope.app/file-format-schema.json");
+  json.Member("exporter", "fieldcost");
+  json.Member("name", title.empty() ? "fieldcost" : NameText(title));
+  json.Member("activeProfileIndex", MainMetric(view.metrics()));
+  json.NewLine().Key("shared").Object().Key("frames").Array();
+  for (const tree::Frame* frame : view.frames()) WriteFrame(*frame, json);
+  json.EndArray().EndObject().NewLine().Key("profiles").Array();
   std::vector<std::vector<std::uint64_t>> sums;  // [metric]
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
     FIELDCOST_ASSIGN(std::vector<std::uint64_t> self,
@@ -112,11 +110,10 @@ Result<std::string> ExportSpeedscope(const ExportView& view, const std::string& 
   for (std::size_t group = view.first_group(); group < view.groups().size(); ++group) {
     const bool is_first = group == view.first_group();
     for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
-      FIELDCOST_TRY(AppendProfile(view, metric, group, is_first, sums[metric], json));
+      FIELDCOST_TRY(WriteProfile(view, metric, group, is_first, sums[metric], json));
     }
   }
-  json += "]}\n";
-  return json;
+  return json.EndArray().EndObject().Take();
 }
 
 }  // namespace fieldcost::exchange

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
@@ -24,28 +25,6 @@ using tree::MeanTree;
 constexpr Uint128 kMostExact = Uint128{1} << 53;  // exact in a JavaScript number
 constexpr unsigned kScaleColors = 11;
 constexpr unsigned kMostExpensiveSlot = 31;
-
-// Escapes characters that have a meaning in HTML, even within a script element.
-std::string Quoted(std::string_view untrusted_text) {
-  std::string json;
-  for (const char c : QuoteJson(untrusted_text)) {
-    if (c == '<' || c == '>' || c == '&') {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json;
-}
-
-// Returns "[1,2,3]" for values that `add` appends, each followed by a comma.
-template <typename Add>
-std::string List(const Add& add) {
-  std::string json = "[";
-  add(json);
-  if (json.back() == ',') json.pop_back();
-  return json + "]";
-}
 
 // The length of the text for a script. Bytes that are not UTF-8 are escaped on the page and count
 // as one or more; names hardly ever contain any.
@@ -104,66 +83,70 @@ class Data {
     return all.before.sum + all.after.sum < kMostExact;
   }
 
-  std::string Value(std::size_t metric, Uint128 value) const {
-    return IsSmall(metric) ? fmt::format("{},", static_cast<std::uint64_t>(value))
-                           : fmt::format("\"{}\",", draw::Decimal(value));
+  void WriteValue(std::size_t metric, Uint128 value, JsonWriter& json) const {
+    if (IsSmall(metric)) {
+      json.Number(static_cast<std::uint64_t>(value));
+    } else {
+      json.Text(draw::Decimal(value));
+    }
+  }
+
+  // Writes a member with one number per path.
+  template <typename NumberOf>
+  void WritePaths(std::string_view key, const NumberOf& number, JsonWriter& json) const {
+    json.NewLine().Key(key).Array();
+    for (const std::uint32_t path : paths_) json.Number(number(path));
+    json.EndArray();
   }
 
   std::string Tree() const {
-    const auto of_paths = [this](const auto& value) {
-      return List([&](std::string& json) {
-        for (const std::uint32_t path : paths_) json += fmt::format("{},", value(path));
-      });
-    };
     const tree::PathTable& paths = tree_.paths();
-    std::string json = fmt::format(
-        "{{\"operand\":{},\"name\":{},\"difference\":{},\"runs\":{},\"metric\":{},\"denominator\":"
-        "\"{}\",\n"
-        "\"colors\":{},\n\"names\":{},\n\"pieces\":{},\n\"parent\":{},\n\"frame\":{},\n\"where\":{"
-        "}",
-        Quoted(EscapeControl(page_.untrusted_operand)), Quoted(EscapeControl(page_.untrusted_file)),
-        is_difference(), tree_.runs_after, page_.metric, tree_.denominator, Colors(), Names(),
-        Pieces(), of_paths([&](std::uint32_t path) { return node_of_[paths.parents()[path]]; }),
-        of_paths([&](std::uint32_t path) { return path == 0 ? 0 : 1 + paths.frames()[path]; }),
-        of_paths([&](std::uint32_t path) { return int{tree_.where[path]}; }));
+    JsonWriter json(JsonWriter::Place::kHtmlScript);
+    json.Object().Member("operand", EscapeControl(page_.untrusted_operand));
+    json.Member("name", EscapeControl(page_.untrusted_file));
+    json.Member("difference", is_difference()).Member("runs", tree_.runs_after);
+    json.Member("metric", page_.metric).Key("denominator").NumberText(tree_.denominator);
+    WriteColors(json);
+    WriteNames(json);
+    WritePieces(json);
+    WritePaths(
+        "parent", [&](std::uint32_t path) { return node_of_[paths.parents()[path]]; }, json);
+    WritePaths(
+        "frame", [&](std::uint32_t path) { return path == 0 ? 0 : 1 + paths.frames()[path]; },
+        json);
+    WritePaths(
+        "where", [&](std::uint32_t path) { return int{tree_.where[path]}; }, json);
     if (page_.timeline) {
-      json += ",\n\"edges\":" + List([this](std::string& list) {
-                for (const std::uint64_t edge : page_.timeline->edges_ns) {
-                  list += fmt::format("\"{}\",", edge);
-                }
-              });
+      json.NewLine().Key("edges").Array();
+      for (const std::uint64_t edge : page_.timeline->edges_ns) json.NumberText(edge);
+      json.EndArray();
     }
     if (page_.timeline && !page_.timeline->threads.empty()) {
-      json += ",\n\"threads\":" + List([this](std::string& list) {
-                for (const Timeline::Thread& thread : page_.timeline->threads) {
-                  list += Quoted(EscapeControl(thread.untrusted_label)) + ",";
-                }
-              });
+      json.NewLine().Key("threads").Array();
+      for (const Timeline::Thread& thread : page_.timeline->threads) {
+        json.Text(EscapeControl(thread.untrusted_label));
+      }
+      json.EndArray();
     }
-    json += ",\n\"metrics\":" + List([this](std::string& list) {
-              for (std::size_t i = 0; i < tree_.metrics.size(); ++i) list += Metric(i) + ",\n";
-              if (list.ends_with(",\n")) list.pop_back();
-            });
-    return json + "}";
+    json.NewLine().Key("metrics").Array();
+    for (std::size_t i = 0; i < tree_.metrics.size(); ++i) {
+      if (i != 0) json.NewLine();
+      WriteMetric(i, json);
+    }
+    return json.EndArray().EndObject().TakeValue();
   }
 
-  static std::string Colors() {
-    const auto heat = [](const auto& member) {
-      return List([&](std::string& list) {
-        for (const Heat& one : kHeat) list += fmt::format("\"{}\",", one.*member);
-      });
-    };
-    return fmt::format(
-        "{{\"scale\":{},\"parts\":{},\"more\":{},\"less\":{},\"same\":\"{}\",\"uncertain\":\"{}\","
-        "\"goneGround\":\"{}\",\"goneStripe\":\"{}\"}}",
-        List([](std::string& list) {
-          for (const std::string& color : ScaleColors()) list += fmt::format("\"{}\",", color);
-        }),
-        List([](std::string& list) {
-          for (const Heat& one : kHeat) list += fmt::format("{},", one.least_part);
-        }),
-        heat(&Heat::more), heat(&Heat::less), kSameColor, kUncertainColor, kGoneGround,
-        kGoneStripe);
+  static void WriteColors(JsonWriter& json) {
+    json.NewLine().Key("colors").Object().Key("scale").Array();
+    for (const std::string& color : ScaleColors()) json.Text(color);
+    json.EndArray().Key("parts").Array();
+    for (const Heat& one : kHeat) json.Any(one.least_part);
+    json.EndArray().Key("more").Array();
+    for (const Heat& one : kHeat) json.Text(one.more);
+    json.EndArray().Key("less").Array();
+    for (const Heat& one : kHeat) json.Text(one.less);
+    json.EndArray().Member("same", kSameColor).Member("uncertain", kUncertainColor);
+    json.Member("goneGround", kGoneGround).Member("goneStripe", kGoneStripe).EndObject();
   }
 
   std::string NameOf(std::uint32_t frame) const {
@@ -171,62 +154,61 @@ class Data {
     return EscapeControl(draw::WithStandardNames(analysis::NameOf(of)));
   }
 
-  std::string Names() const {
-    return List([&](std::string& list) {
-      for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
-        list += Quoted(NameOf(i)) + ",";
-      }
-    });
+  void WriteNames(JsonWriter& json) const {
+    json.NewLine().Key("names").Array();
+    for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) json.Text(NameOf(i));
+    json.EndArray();
   }
 
   // [name's index, pieces...] for short_names.js, for names that it cannot split itself.
-  std::string Pieces() const {
-    return List([&](std::string& list) {
-      for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
-        const std::string name = NameOf(i);
-        const draw::NamePieces pieces = draw::PiecesOf(name);
-        const std::string_view whole(name);
-        if (!pieces.name.empty() && whole.substr(pieces.module_bytes) == pieces.name) continue;
-        list += fmt::format("[{}", i);
-        if (!pieces.name.empty()) {
-          list += fmt::format(",{},{},{}", Utf16Size(whole.substr(0, pieces.module_bytes)),
-                              Utf16Size(whole.substr(0, pieces.whole_bytes)),
-                              Utf16Size(whole.substr(0, pieces.named_bytes)));
-          for (const std::string& scope : pieces.scopes) list += "," + Quoted(scope);
-          list += "," + Quoted(pieces.name);
-        }
-        list += "],";
+  void WritePieces(JsonWriter& json) const {
+    json.NewLine().Key("pieces").Array();
+    for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
+      const std::string name = NameOf(i);
+      const draw::NamePieces pieces = draw::PiecesOf(name);
+      const std::string_view whole(name);
+      if (!pieces.name.empty() && whole.substr(pieces.module_bytes) == pieces.name) continue;
+      json.Array().Number(i);
+      if (!pieces.name.empty()) {
+        json.Number(Utf16Size(whole.substr(0, pieces.module_bytes)));
+        json.Number(Utf16Size(whole.substr(0, pieces.whole_bytes)));
+        json.Number(Utf16Size(whole.substr(0, pieces.named_bytes)));
+        for (const std::string& scope : pieces.scopes) json.Text(scope);
+        json.Text(pieces.name);
       }
-    });
+      json.EndArray();
+    }
+    json.EndArray();
   }
 
-  std::string Metric(std::size_t metric) const {
+  void WriteMetric(std::size_t metric, JsonWriter& json) const {
     const tree::Metric& measured = tree_.metrics[metric];
-    std::string json =
-        fmt::format("{{\"name\":{},\"unit\":\"{}\",\"sampled\":{},\"big\":{},\"self\":{}",
-                    Quoted(measured.name), tree::Name(measured.unit), measured.sampled(),
-                    !IsSmall(metric), Side(metric, &tree::Sides::after));
-    json += Excess(metric, "more", &tree::Sides::after);
+    json.Object().Member("name", measured.name).Member("unit", tree::Name(measured.unit));
+    json.Member("sampled", measured.sampled()).Member("big", !IsSmall(metric)).Key("self");
+    WriteSide(metric, &tree::Sides::after, json);
+    WriteExcess(metric, "more", &tree::Sides::after, json);
     if (is_difference()) {
-      json += fmt::format(",\n\"before\":{}", Side(metric, &tree::Sides::before));
-      json += Excess(metric, "moreBefore", &tree::Sides::before);
+      json.NewLine().Key("before");
+      WriteSide(metric, &tree::Sides::before, json);
+      WriteExcess(metric, "moreBefore", &tree::Sides::before, json);
     }
-    if (metric < page_.comparisons.size()) json += Compared(metric);
-    if (page_.timeline) json += fmt::format(",\n\"totals\":{}", Totals(metric));
-    return json + "}";
+    if (metric < page_.comparisons.size()) WriteCompared(metric, json);
+    if (page_.timeline) WriteTotals(metric, json);
+    json.EndObject();
   }
 
   using SideOf = tree::SideSum tree::Sides::*;
 
-  std::string Side(std::size_t metric, SideOf side) const {
-    return List([&](std::string& list) {
-      for (const std::uint32_t path : paths_) {
-        list += Value(metric, (tree_.values[metric].self[path].*side).sum);
-      }
-    });
+  void WriteSide(std::size_t metric, SideOf side, JsonWriter& json) const {
+    json.Array();
+    for (const std::uint32_t path : paths_) {
+      WriteValue(metric, (tree_.values[metric].self[path].*side).sum, json);
+    }
+    json.EndArray();
   }
 
-  std::string Excess(std::size_t metric, std::string_view key, SideOf side) const {
+  // Omits the member if it would have no elements.
+  void WriteExcess(std::size_t metric, std::string_view key, SideOf side, JsonWriter& json) const {
     const tree::MetricSides& values = tree_.values[metric];
     std::vector<Uint128> excess(paths_.size());
     for (std::size_t node = paths_.size(); node-- > 0;) {
@@ -235,64 +217,65 @@ class Data {
       excess[node] += inclusive - (values.self[path].*side).sum;
       if (node != 0) excess[node_of_[tree_.paths().parents()[path]]] -= inclusive;
     }
-    const std::string list = List([&](std::string& json) {
-      for (std::size_t node = 0; node < excess.size(); ++node) {
-        if (excess[node] != 0) json += fmt::format("{},", node) + Value(metric, excess[node]);
-      }
-    });
-    return list == "[]" ? "" : fmt::format(",\n\"{}\":{}", key, list);
+    if (std::ranges::all_of(excess, [](Uint128 value) { return value == 0; })) return;
+    json.NewLine().Key(key).Array();
+    for (std::size_t node = 0; node < excess.size(); ++node) {
+      if (excess[node] == 0) continue;
+      json.Number(node);
+      WriteValue(metric, excess[node], json);
+    }
+    json.EndArray();
   }
 
   // The comparison as a sentence, and the nodes whose change is certain.
-  std::string Compared(std::size_t metric) const {
+  void WriteCompared(std::size_t metric, JsonWriter& json) const {
     const tree::Comparison& comparison = page_.comparisons[metric];
     const analysis::TreeView view = analysis::TopDown(tree_, metric);
     const std::vector<std::string> marks = MarksOf(comparison, view);
     std::vector<std::uint32_t> path_of(view.nodes.size());
-    const std::string certain = List([&](std::string& list) {
-      for (std::size_t i = 1; i < view.nodes.size(); ++i) {
-        const analysis::ViewNode& node = view.nodes[i];
-        const auto path = tree_.paths().Find(tree::PathId(path_of[node.parent]), node.frame);
-        FIELDCOST_CHECK(path.has_value());
-        path_of[i] = path->value();
-        if (!marks[i].empty())
-          list += fmt::format("{},{},", node_of_[path_of[i]], Quoted(marks[i]));
-      }
-    });
-    return fmt::format(
-        ",\n\"sentence\":{},\"certain\":{}",
-        Quoted(CompareSentence(comparison, tree_.metrics[metric], page_.order, {.utf8 = true})),
-        certain);
+    json.NewLine().Member("sentence", CompareSentence(comparison, tree_.metrics[metric],
+                                                      page_.order, {.utf8 = true}));
+    json.Key("certain").Array();
+    for (std::size_t i = 1; i < view.nodes.size(); ++i) {
+      const analysis::ViewNode& node = view.nodes[i];
+      const auto path = tree_.paths().Find(tree::PathId(path_of[node.parent]), node.frame);
+      FIELDCOST_CHECK(path.has_value());
+      path_of[i] = path->value();
+      if (!marks[i].empty()) json.Number(node_of_[path_of[i]]).Text(marks[i]);
+    }
+    json.EndArray();
   }
 
-  std::string Totals(std::size_t metric) const {
-    return List([&](std::string& list) {
-      for (const Timeline::Bin& bin : Bins(metric)) {
-        Uint128 sum = 0;
-        for (const auto& [path, value] : bin) sum += value;
-        list += Value(metric, sum);
-      }
-    });
+  void WriteTotals(std::size_t metric, JsonWriter& json) const {
+    json.NewLine().Key("totals").Array();
+    for (const Timeline::Bin& bin : Bins(metric)) {
+      Uint128 sum = 0;
+      for (const auto& [path, value] : bin) sum += value;
+      WriteValue(metric, sum, json);
+    }
+    json.EndArray();
   }
 
   std::string BinsFrom(std::size_t metric, const std::vector<Timeline::Bin>& bins,
                        std::size_t first) const {
-    return List([&](std::string& list) {
-      const std::size_t end = std::min(first + kBinsPerElement, bins.size());
-      for (std::size_t bin = first; bin < end; ++bin) list += BinJson(metric, bins[bin]) + ",";
-    });
+    JsonWriter json(JsonWriter::Place::kHtmlScript);
+    json.Array();
+    const std::size_t end = std::min(first + kBinsPerElement, bins.size());
+    for (std::size_t bin = first; bin < end; ++bin) WriteBin(metric, bins[bin], json);
+    return json.EndArray().TakeValue();
   }
 
-  std::string BinJson(std::size_t metric, const Timeline::Bin& bin) const {
-    return List([&](std::string& list) {
-      std::uint32_t last = 0;
-      for (const auto& [path, value] : bin) {
-        const std::uint32_t node = node_of_[path];
-        FIELDCOST_CHECK(node != 0 || path == 0);
-        list += fmt::format("{},", node - last) + Value(metric, value);
-        last = node;
-      }
-    });
+  void WriteBin(std::size_t metric, const Timeline::Bin& bin, JsonWriter& json) const {
+    json.Array();
+    std::uint32_t last = 0;
+    for (const auto& [path, value] : bin) {
+      const std::uint32_t node = node_of_[path];
+      FIELDCOST_CHECK(node != 0 || path == 0);
+      json.Number(node - last);
+      WriteValue(metric, value, json);
+      last = node;
+    }
+    json.EndArray();
   }
 
   const TreePage& page_;
