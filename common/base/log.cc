@@ -5,12 +5,14 @@
 
 #include <algorithm>
 
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 
 namespace fieldcost {
 namespace {
 
 constexpr char kTextPattern[] = "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
+// The beginning of an object: `%v` is the rest of it (RestOfObject()). Neither value needs escapes.
 constexpr char kJsonPattern[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v)";
 
 spdlog::logger& Logger() {
@@ -60,6 +62,18 @@ void Write(LogLevel level, std::string line) {
   Logger().log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
+// Returns the object without its opening bracket.
+std::string RestOfObject(JsonWriter& object) { return object.EndObject().TakeValue().substr(1); }
+
+std::string JsonOf(std::string_view event, std::initializer_list<LogField> fields) {
+  JsonWriter json;
+  json.Object().Member("event", event);
+  for (const LogField& field : fields) {
+    std::visit([&](const auto& value) { json.Member(field.key, value); }, field.value);
+  }
+  return RestOfObject(json);
+}
+
 bool IsPlainWord(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return c > ' ' && c <= '~' && c != '"' && c != '=' && c != '\\';
@@ -74,6 +88,20 @@ std::string QuoteField(std::string_view untrusted_text) {
     quoted += c;
   }
   return quoted + '"';
+}
+
+std::string TextOf(const LogField::Value& value) {
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text != nullptr) return IsPlainWord(*text) ? *text : QuoteField(*text);
+  return std::visit([](const auto& number) { return fmt::format("{}", number); }, value);
+}
+
+std::string LineOf(std::string_view event, std::initializer_list<LogField> fields) {
+  std::string line = EscapeControl(event);
+  for (const LogField& field : fields) {
+    line += fmt::format(" {}={}", field.key, TextOf(field.value));
+  }
+  return line;
 }
 
 }  // namespace
@@ -93,24 +121,12 @@ void SetLogFormat(LogFormat format) {
 void SetLogLevel(LogLevel level) { Logger().set_level(ToSpdlog(level)); }
 
 void Log(LogLevel level, std::string_view message) {
-  Write(level, g_format == LogFormat::kJson ? fmt::format("\"message\":{}}}", QuoteJson(message))
-                                            : EscapeControl(message));
+  if (g_format != LogFormat::kJson) return Write(level, EscapeControl(message));
+  Write(level, RestOfObject(JsonWriter().Object().Member("message", message)));
 }
 
 void LogEvent(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  const bool json = g_format == LogFormat::kJson;
-  std::string line = json ? fmt::format("\"event\":{}", QuoteJson(event)) : EscapeControl(event);
-  for (const LogField& field : fields) {
-    if (json) {
-      line += fmt::format(",\"{}\":{}", field.key,
-                          field.is_text ? QuoteJson(field.value) : field.value);
-    } else {
-      const bool plain = !field.is_text || IsPlainWord(field.value);
-      line += fmt::format(" {}={}", field.key, plain ? field.value : QuoteField(field.value));
-    }
-  }
-  if (json) line += '}';
-  Write(level, std::move(line));
+  Write(level, g_format == LogFormat::kJson ? JsonOf(event, fields) : LineOf(event, fields));
 }
 
 }  // namespace fieldcost

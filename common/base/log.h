@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace fieldcost {
 
@@ -30,20 +32,22 @@ void Log(LogLevel level, std::string_view message);
 
 // A field of an event. Keys are literals in lower case with underscores, unique within an event.
 struct LogField {
+  using Value = std::variant<std::string, bool, std::int64_t, std::uint64_t, double>;
+
   LogField(std::string_view name, std::string_view untrusted_text)
-      : key(name), value(untrusted_text), is_text(true) {}
-  LogField(std::string_view name, bool truth) : key(name), value(truth ? "true" : "false") {}
-  template <typename Number>
-  requires(std::integral<Number> || std::floating_point<Number>) &&
-      (!std::same_as<Number, bool>)LogField(std::string_view name, Number number)
-      : key(name),
-  value(fmt::format("{}", number)) {}
+      : key(name), value(std::string(untrusted_text)) {}
   // Prevents a literal from converting to bool.
   LogField(std::string_view name, const char* text) : LogField(name, std::string_view(text)) {}
+  LogField(std::string_view name, std::same_as<bool> auto truth) : key(name), value(truth) {}
+  LogField(std::string_view name, std::signed_integral auto number)
+      : key(name), value(std::int64_t{number}) {}
+  template <std::unsigned_integral Number>
+  requires(!std::same_as<Number, bool>) LogField(std::string_view name, Number number)
+      : key(name), value(std::uint64_t{number}) {}
+  LogField(std::string_view name, double number) : key(name), value(number) {}
 
   std::string_view key;
-  std::string value;
-  bool is_text = false;
+  Value value;
 };
 
 // Logs an event on one line: its name, then key=value pairs. Texts that are not a single plain word

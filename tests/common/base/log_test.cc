@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 
 namespace fieldcost {
@@ -55,6 +57,16 @@ TEST_F(LogTest, AnEventIsOneJsonObjectForAnyContent) {
                        "\"text\":\"two \\\"words\\\"\\u000aand\\u001b more\",\"empty\":\"\"}\n"));
   EXPECT_THAT(Written([] { LogInfo("it's {}", "\"bad\"\n"); }),
               EndsWith("\"level\":\"info\",\"message\":\"it's \\\"bad\\\"\\u000a\"}\n"));
+}
+
+TEST_F(LogTest, AnEventIsJsonWithNumbersThatJsonHasNot) {
+  SetLogFormat(LogFormat::kJson);
+  EXPECT_THAT(Written([] {
+                LogEvent(LogLevel::kInfo, "rate",
+                         {{"nan", std::nan("")}, {"most", UINT64_MAX}, {"least", INT64_MIN}});
+              }),
+              EndsWith("\"event\":\"rate\",\"nan\":null,\"most\":18446744073709551615,"
+                       "\"least\":-9223372036854775808}\n"));
 }
 
 TEST_F(LogTest, AJournalGetsTheLevelInFrontAndNoTime) {
