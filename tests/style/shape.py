@@ -6,6 +6,7 @@
 - lists in CMakeLists.txt are sorted;
 - a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
   most one screen;
+- all JSON is written by common/base/json_writer.h: no other source serializes, escapes or assembles JSON;
 - no two files of the product share a name, except main.cc: a name stands for one thing;
 - a namespace has the name of its folder: fieldcost::store in aggregator/store and below;
 - tests/ mirrors the folders of the product;
@@ -48,6 +49,22 @@ NOT_A_FUNCTION = re.compile(
     r"^\s*(namespace|struct|class|enum|union|extern|static const|constexpr|inline constexpr|const)\b")
 # Tests of what is not one folder's.
 TESTS_OF_THE_WHOLE = {"bench", "e2e", "faults", "fuzz", "packages", "style", "support", "victims"}
+
+# Another writer of JSON in a source, and the sources that may have it.
+JSON_WRITERS = (
+    (re.compile(r"json::serialize\b|json/serialize\.hpp|json::serializer\b"), "serializes JSON", ()),
+    # TOML accepts JSON's escapes.
+    (re.compile(r"\bQuoteJson\("), "quotes JSON",
+     ("common/base/json_writer.cc", "common/base/text.cc", "common/base/text.h", "common/serve/new_directory.cc",
+      "aggregator/config/policy_toml.cc", "aggregator/demo/demo.cc", "aggregator/operate/aggregator_directory.cc",
+      "aggregator/probe_server/probe_server_directory.cc")),
+    (re.compile(r'"[^"]*\\\\u(00|\{|[0-9a-f]{4}|%0)'), "escapes JSON",
+     # The last repairs JSON before it reads it.
+     ("common/base/json_writer.cc", "common/base/text.cc", "tools/lsp/parse_message.cc")),
+    # The first has the beginning of a line that its library formats; the last reads JSON.
+    (re.compile(r'\\"[\w$]+\\":|[{,]"[\w$]+":'), "assembles JSON",
+     ("common/base/log.cc", "common/http/http_message.cc")),
+)
 
 
 def functions(lines):
@@ -199,11 +216,24 @@ def check_documents(root, problems):
         problems += [f"{name}: there is no {path}" for path in sorted(set(paths)) if not (root / path).exists()]
 
 
+def check_json(name, lines, problems):
+    if not name.startswith(PRODUCT) or not name.endswith(CODE):
+        return
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r"(^|\s)//.*", "", line)
+        if "expected a JSON object" in code:  # the message of an error
+            continue
+        for pattern, what, owners in JSON_WRITERS:
+            if name not in owners and pattern.search(code):
+                problems.append(f"{name}:{number}: {what}; use common/base/json_writer.h")
+
+
 def check_file(root, name, problems):
     text = (root / name).read_text(encoding="utf-8")
     lines = text.split("\n")
     check_lines(name, lines, problems)
     check_readme(name, lines, problems)
+    check_json(name, lines, problems)
     if name.endswith((".cc", ".c")):
         check_beginning(root, name, lines, problems)
     if name.endswith(CODE):
