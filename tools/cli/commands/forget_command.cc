@@ -1,9 +1,9 @@
 // `fieldcost agent forget`: withdraws sent data, or erases local measurements.
 #include "agent/volunteer/agent.h"
 #include "common/base/text.h"
+#include "tools/cli/agent/agent_json.h"
 #include "tools/cli/agent/batch_text.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/json_output.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/cli/terminal/terminal_io.h"
 

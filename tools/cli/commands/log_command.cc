@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "agent/volunteer/agent.h"
+#include "tools/cli/agent/agent_json.h"
 #include "tools/cli/agent/batch_text.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/json_output.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
 

@@ -2,10 +2,10 @@
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/cost_answer.h"
+#include "tools/cli/costs/cost_json.h"
 #include "tools/cli/costs/find_api.h"
 #include "tools/cli/costs/source.h"
 #include "tools/cli/docs/man_page.h"
-#include "tools/cli/json_output.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/link_template.h"
 

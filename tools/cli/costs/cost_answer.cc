@@ -5,7 +5,7 @@
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/costs/catalogue_freshness.h"
-#include "tools/cli/json_output.h"
+#include "tools/cli/costs/cost_json.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/waiting_text.h"
