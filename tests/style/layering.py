@@ -138,7 +138,8 @@ TABLE = {
                             "catalog",
                             "tree", "recording", "idle", "probe", "settings", "reach", "runs", "lab", "upload",
                             "volunteer", "agent_probe", "exchange", "analysis", "report", "cards", "tools_report_idle",
-                            "tools_report_lab", "tools_report_tree", "cli", "costs", "run", "terminal", "join", "session",
+                            "tools_report_lab", "tools_report_tree", "cli", "costs", "run", "terminal", "join",
+                            "session",
                             "docs", "agent", "tools_cli_lab", "tools_cli_probe", "tools_cli_tree",
                             "tools_cli_idle"], ["boost/json"]),
     # The settings only for where a user's files are.

@@ -57,7 +57,7 @@ JSON_WRITERS = (
     (re.compile(r"\bQuoteJson\("), "quotes JSON",
      ("common/base/json_writer.cc", "common/base/text.cc", "common/base/text.h", "common/serve/new_directory.cc",
       "aggregator/config/policy_toml.cc", "aggregator/demo/demo.cc", "aggregator/operate/aggregator_directory.cc",
-      "aggregator/probe_server/probe_server_directory.cc")),
+      "aggregator/probe_server/probe_server_directory.cc", "tools/cli/join/join_steps.cc")),
     (re.compile(r'"[^"]*\\\\u(00|\{|[0-9a-f]{4}|%0)'), "escapes JSON",
      # The last repairs JSON before it reads it.
      ("common/base/json_writer.cc", "common/base/text.cc", "tools/lsp/parse_message.cc")),
