@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns per tick
 constexpr std::uint64_t kMostNs = std::uint64_t{1} << 63;
-constexpr std::size_t kMostAtOnce = 16 << 10;
+constexpr std::size_t kMostReadAtOnce = 16 << 10;
 
 bool ReadFrom(const UniqueFd& fd, std::uint64_t offset, void* to, std::size_t size) {
   return ReaderOf(fd)(offset, to, size) == size;
@@ -221,7 +221,7 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
   std::size_t visited = 0;
   while (progress.position != head && visited < most) {
     const Part part = PartAt(ring, progress.position);
-    const std::size_t size = std::min<std::uint64_t>(part.bytes, kMostAtOnce);
+    const std::size_t size = std::min<std::uint64_t>(part.bytes, kMostReadAtOnce);
     words.resize(size / sizeof words[0]);
     if (!ReadFrom(fd_, part.file_offset, words.data(), size)) {
       return Fail(ErrorCode::kCorrupt, "{}: ring {} cannot be read", name_, ring);

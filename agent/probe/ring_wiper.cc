@@ -16,7 +16,7 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr std::size_t kMostAtOnce = 64 << 10;
+constexpr std::size_t kMostWipedAtOnce = 64 << 10;
 
 // Whether this process has run out of descriptors, so that the file's state is unknown.
 bool CannotOpen(const std::filesystem::path& path) {
@@ -68,7 +68,7 @@ Status RingFile::WipeRing(std::size_t ring, std::vector<Kept>& kept) {
   std::vector<std::uint64_t> words;
   while (position != rings_[ring].head) {
     const Part part = PartAt(ring, position);
-    const std::size_t size = std::min<std::uint64_t>(part.bytes, kMostAtOnce);
+    const std::size_t size = std::min<std::uint64_t>(part.bytes, kMostWipedAtOnce);
     words.resize(size / sizeof words[0]);
     if (ReaderOf(fd_)(part.file_offset, words.data(), size) != size) {
       return Fail(ErrorCode::kCorrupt, "{}: ring {} cannot be read", name_, ring);

@@ -10,6 +10,8 @@
 
 namespace fieldcost::reach {
 
+inline constexpr std::size_t kMaxDynamicEntries = 4096;  // of those, the rest is not read
+
 // The segments of an untrusted ELF file, as far as this folder uses them.
 struct ElfFile {
   std::vector<Elf64_Phdr> loads;

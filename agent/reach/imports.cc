@@ -19,7 +19,6 @@
 namespace fieldcost::reach {
 namespace {
 
-constexpr std::size_t kMaxDynamicEntries = 4096;
 constexpr std::size_t kMaxStringTableBytes = 16 << 20;
 constexpr std::size_t kMaxRelocations = 1 << 20;
 constexpr std::size_t kMaxSymbolBytes = 4096;

@@ -24,10 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxDynamicEntries = 4096;
 constexpr std::size_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxLibraryNameBytes = 256;
-constexpr std::size_t kMaxStringTableBytes = 4 << 20;
+constexpr std::size_t kMaxLibraryNamesBytes = 4 << 20;
 constexpr std::size_t kMaxScriptLineBytes = 256;  // the kernel's BINPRM_BUF_SIZE
 constexpr int kMaxInterpreters = 5;               // nested scripts; the kernel's limit
 
@@ -121,7 +120,7 @@ std::string FindSanitizer(const ReadAt& read, const ElfFile& elf, const DynamicP
   const auto strings = elf.OffsetOf(part.strings_address);
   if (!strings || part.strings_bytes == 0) return {};
   std::string table(
-      static_cast<std::size_t>(std::min<std::uint64_t>(part.strings_bytes, kMaxStringTableBytes)),
+      static_cast<std::size_t>(std::min<std::uint64_t>(part.strings_bytes, kMaxLibraryNamesBytes)),
       '\0');
   table.resize(read(*strings, table.data(), table.size()));
   for (const std::uint64_t offset : part.needed) {

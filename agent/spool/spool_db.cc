@@ -116,7 +116,7 @@ Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
                     .Int(rows)
                     .Int(MicrosOf(now))
                     .Int(body.size())
-                    .Text(HexEncode(crypto::Sha256(body)))
+                    .Text(crypto::HexSha256(body))
                     .Blob(body)
                     .Step());
   const std::uint64_t id = insert.ColumnInt(0);

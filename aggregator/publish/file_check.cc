@@ -139,7 +139,7 @@ class FileCheck {
       auto snapshot = VerifyByAny(roots_, [&](const wire::RootMetadata& root) {
         return wire::VerifySnapshot(*bytes, root);
       });
-      if (HexEncode(crypto::Sha256(*bytes)) != name) {
+      if (crypto::HexSha256(*bytes) != name) {
         Note(directory / name, "its name is not the hash of its content", true);
       } else if (!snapshot) {
         Note(directory / name, snapshot.error().message, true);
@@ -158,7 +158,7 @@ class FileCheck {
       if (!IsHash(name)) continue;
       present.insert(name);
       const auto bytes = Read(directory / name, wire::kMaxFragmentBytes, true);
-      if (bytes && HexEncode(crypto::Sha256(*bytes)) != name) {
+      if (bytes && crypto::HexSha256(*bytes) != name) {
         Note(directory / name, "its name is not the hash of its content", true);
       }
     }

@@ -67,7 +67,7 @@ http::Response FileServer::Handle(const http::Request& untrusted_request) const 
   if (!place) return http::NotFound();
   auto bytes = ReadFile(place->path, std::max(wire::kMaxFragmentBytes, wire::kMaxMetadataBytes));
   if (!bytes) return http::NotFound();
-  std::string etag = '"' + HexEncode(crypto::Sha256(*bytes)) + '"';
+  std::string etag = '"' + crypto::HexSha256(*bytes) + '"';
   return http::ConditionalAnswer(untrusted_request,
                                  {.bytes = std::move(*bytes),
                                   .etag = std::move(etag),

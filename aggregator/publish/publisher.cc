@@ -68,7 +68,7 @@ wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
 
 bool IsNamedByItsHash(const std::filesystem::path& fragment) {
   const auto bytes = ReadFile(fragment, wire::kMaxFragmentBytes);
-  return bytes && HexEncode(crypto::Sha256(*bytes)) == fragment.filename();
+  return bytes && crypto::HexSha256(*bytes) == fragment.filename();
 }
 
 // Removes the directory's files except those to keep.
@@ -139,7 +139,7 @@ Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
 
 Result<wire::SnapshotMetadata> Publisher::ReadSnapshot(const std::filesystem::path& path) const {
   FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
-  if (HexEncode(crypto::Sha256(bytes)) != path.filename()) {
+  if (crypto::HexSha256(bytes) != path.filename()) {
     return Fail(ErrorCode::kCorrupt, "its name is not the hash of its content");
   }
   return VerifyByAny(

@@ -18,10 +18,10 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kContributionsVersion = 1;
 constexpr char kContributionMark = 'c';
 constexpr char kBindingMark = 'h';
-constexpr std::size_t kHashBytes = 8;
+constexpr std::size_t kKeyHashBytes = 8;
 
 }  // namespace
 
@@ -38,19 +38,19 @@ std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::
 
 std::string EncodeContributions(const std::vector<std::uint64_t>& hashes) {
   FIELDCOST_CHECK(std::ranges::adjacent_find(hashes, std::greater_equal()) == hashes.end());
-  std::string bytes(1, kFormatVersion);
-  bytes.reserve(1 + kHashBytes * hashes.size());
+  std::string bytes(1, kContributionsVersion);
+  bytes.reserve(1 + kKeyHashBytes * hashes.size());
   for (const std::uint64_t hash : hashes) AppendBigEndian64(hash, bytes);
   return bytes;
 }
 
 Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::uint64_t>& hashes) {
   const Error malformed = Fail(ErrorCode::kCorrupt, "a list of contributions is malformed");
-  if (untrusted_bytes.size() % kHashBytes != 1 || untrusted_bytes[0] != kFormatVersion) {
+  if (untrusted_bytes.size() % kKeyHashBytes != 1 || untrusted_bytes[0] != kContributionsVersion) {
     return malformed;
   }
-  for (std::size_t at = 1; at < untrusted_bytes.size(); at += kHashBytes) {
-    const std::uint64_t hash = ReadBigEndian(untrusted_bytes.substr(at, kHashBytes));
+  for (std::size_t at = 1; at < untrusted_bytes.size(); at += kKeyHashBytes) {
+    const std::uint64_t hash = ReadBigEndian(untrusted_bytes.substr(at, kKeyHashBytes));
     if (at != 1 && hash <= hashes.back()) return malformed;
     hashes.push_back(hash);
   }
@@ -72,19 +72,20 @@ Status DropContributions(std::string_view head_key, std::uint64_t sequence,
 std::string BindingKey(std::string_view head_key) { return std::string(head_key) + kBindingMark; }
 
 std::string EncodeBinding(const AgentBinding& binding) {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kContributionsVersion);
   AppendBigEndian64(binding.class_hash, bytes);
   AppendBigEndian32(binding.first_week, bytes);
   return bytes;
 }
 
 Result<AgentBinding> DecodeBinding(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() != 1 + kHashBytes + 4 || untrusted_bytes[0] != kFormatVersion) {
+  if (untrusted_bytes.size() != 1 + kKeyHashBytes + 4 ||
+      untrusted_bytes[0] != kContributionsVersion) {
     return Fail(ErrorCode::kCorrupt, "the record of what an agent is bound to is malformed");
   }
-  return AgentBinding{.class_hash = ReadBigEndian(untrusted_bytes.substr(1, kHashBytes)),
+  return AgentBinding{.class_hash = ReadBigEndian(untrusted_bytes.substr(1, kKeyHashBytes)),
                       .first_week = static_cast<std::uint32_t>(
-                          ReadBigEndian(untrusted_bytes.substr(1 + kHashBytes)))};
+                          ReadBigEndian(untrusted_bytes.substr(1 + kKeyHashBytes)))};
 }
 
 }  // namespace fieldcost::store

@@ -14,21 +14,14 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kHeldVersion = 1;
 
 Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
-
-bool TakeNumber(std::string_view& untrusted_bytes, std::uint64_t most, std::uint64_t& number) {
-  stats::Uint128 value = 0;
-  if (!TakeVarint(untrusted_bytes, value) || value > most) return false;
-  number = static_cast<std::uint64_t>(value);
-  return true;
-}
 
 }  // namespace
 
 std::string HeldBatch::Encode(const AcceptedBatch& batch) {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kHeldVersion);
   AppendVarint(batch.rows->row_count(), bytes);
   AppendVarint(batch.contributions.size(), bytes);
   for (const WeekContributions& part : batch.contributions) {
@@ -44,18 +37,18 @@ Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
   std::string_view rest = untrusted_bytes;
   std::uint64_t rows = 0;
   std::uint64_t weeks = 0;
-  if (!rest.starts_with(kFormatVersion)) return Malformed();
+  if (!rest.starts_with(kHeldVersion)) return Malformed();
   rest.remove_prefix(1);
-  if (!TakeNumber(rest, wire::kMaxBatchRows, rows) ||
-      !TakeNumber(rest, wire::kMaxBatchRows, weeks)) {
+  if (!TakeVarint(rest, wire::kMaxBatchRows, rows) ||
+      !TakeVarint(rest, wire::kMaxBatchRows, weeks)) {
     return Malformed();
   }
   batch.accepted_rows = static_cast<std::uint32_t>(rows);
   for (std::uint64_t i = 0; i < weeks; ++i) {
     std::uint64_t week = 0;
     std::uint64_t count = 0;
-    if (!TakeNumber(rest, std::numeric_limits<std::uint32_t>::max(), week) ||
-        !TakeNumber(rest, wire::kMaxBatchRows, count)) {
+    if (!TakeVarint(rest, std::numeric_limits<std::uint32_t>::max(), week) ||
+        !TakeVarint(rest, wire::kMaxBatchRows, count)) {
       return Malformed();
     }
     batch.contributions.emplace_back(static_cast<std::uint32_t>(week), count);

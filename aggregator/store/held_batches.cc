@@ -12,8 +12,6 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + 8;
-
 Error NoRoom(std::string_view whose) {
   return Fail(ErrorCode::kUnavailable, "there is no room for more batches of {}", whose);
 }

@@ -12,18 +12,11 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kInvitationVersion = 1;
 constexpr std::uint64_t kMaxSeconds = std::numeric_limits<std::int32_t>::max();
 
 void AppendSeconds(std::chrono::sys_seconds time, std::string& bytes) {
   AppendVarint(static_cast<std::uint64_t>(time.time_since_epoch().count()), bytes);
-}
-
-bool TakeNumber(std::string_view& rest, std::uint64_t max, std::uint64_t& number) {
-  stats::Uint128 value = 0;
-  if (!TakeVarint(rest, value) || value > max) return false;
-  number = static_cast<std::uint64_t>(value);
-  return true;
 }
 
 std::chrono::sys_seconds At(std::uint64_t seconds) {
@@ -43,7 +36,7 @@ void Invitation::Use(std::uint64_t epoch) {
 }
 
 std::string Invitation::Encode() const {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kInvitationVersion);
   AppendVarint(uses, bytes);
   AppendSeconds(made_at, bytes);
   AppendSeconds(expires_at, bytes);
@@ -58,13 +51,13 @@ std::string Invitation::Encode() const {
 
 Result<Invitation> Invitation::Decode(std::string_view untrusted_bytes) {
   const Error malformed = Fail(ErrorCode::kCorrupt, "the record of an invitation is malformed");
-  if (!untrusted_bytes.starts_with(kFormatVersion)) return malformed;
+  if (!untrusted_bytes.starts_with(kInvitationVersion)) return malformed;
   std::string_view rest = untrusted_bytes.substr(1);
   std::uint64_t uses = 0;
   std::uint64_t made = 0;
   std::uint64_t expires = 0;
-  if (!TakeNumber(rest, kMaxInvitationUses, uses) || uses == 0 ||
-      !TakeNumber(rest, kMaxSeconds, made) || !TakeNumber(rest, kMaxSeconds, expires) ||
+  if (!TakeVarint(rest, kMaxInvitationUses, uses) || uses == 0 ||
+      !TakeVarint(rest, kMaxSeconds, made) || !TakeVarint(rest, kMaxSeconds, expires) ||
       rest.empty()) {
     return malformed;
   }
@@ -78,9 +71,9 @@ Result<Invitation> Invitation::Decode(std::string_view untrusted_bytes) {
   while (!rest.empty()) {
     std::uint64_t epoch = 0;
     std::uint64_t keys = 0;
-    const bool ascends = TakeNumber(rest, std::numeric_limits<std::uint32_t>::max(), epoch) &&
+    const bool ascends = TakeVarint(rest, std::numeric_limits<std::uint32_t>::max(), epoch) &&
                          (invitation.used.empty() || epoch > invitation.used.rbegin()->first);
-    if (!ascends || !TakeNumber(rest, kMaxInvitationUses, keys) || keys == 0) return malformed;
+    if (!ascends || !TakeVarint(rest, kMaxInvitationUses, keys) || keys == 0) return malformed;
     invitation.used.emplace(epoch, static_cast<std::uint32_t>(keys));
   }
   if (invitation.used.size() > kMaxInvitationEpochs) return malformed;

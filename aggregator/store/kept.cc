@@ -6,6 +6,7 @@
 #include "aggregator/store/kept.h"
 
 #include "aggregator/store/ledger.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_parts.h"
 #include "common/base/byte_order.h"
 
@@ -13,8 +14,6 @@ namespace fieldcost::store {
 namespace {
 
 constexpr char kKeptMark = 'k';
-constexpr std::size_t kNumberBytes = 8;
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 constexpr std::size_t kKeptKeyBytes = kHeadKeyBytes + kNumberBytes + 1;
 
 }  // namespace

@@ -9,8 +9,6 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::size_t kNumberBytes = 8;
-
 // Batches of earlier epochs are no longer kept, ...
 constexpr char kKeptFromKey[] = "kept_from";
 // ... and all kept batches of epochs up to this one have been removed.

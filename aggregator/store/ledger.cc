@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
@@ -20,13 +21,12 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kLedgerVersion = 1;
 constexpr std::size_t kEncodedBytes = 17;
 constexpr char kTombstoneMark = 'w';
 constexpr char kEnrolmentMark = 'e';
 constexpr char kUndeliveredMark = 'n';
 constexpr char kSkippedMark = 's';
-constexpr std::size_t kNumberBytes = 8;
 static_assert(kLedgerWindow == 64, "the window is one 64-bit word");
 
 }  // namespace
@@ -82,14 +82,14 @@ std::vector<SequenceRange> LedgerHead::Skipped(std::uint64_t sequence) const {
 }
 
 std::string LedgerHead::Encode() const {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kLedgerVersion);
   AppendBigEndian64(high_water_, bytes);
   AppendBigEndian64(window_, bytes);
   return bytes;
 }
 
 Result<LedgerHead> LedgerHead::Decode(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() != kEncodedBytes || untrusted_bytes[0] != kFormatVersion) {
+  if (untrusted_bytes.size() != kEncodedBytes || untrusted_bytes[0] != kLedgerVersion) {
     return Fail(ErrorCode::kCorrupt, "ledger entry is malformed");
   }
   LedgerHead head;
@@ -127,14 +127,14 @@ std::string UndeliveredKey(std::string_view head_key) {
 }
 
 std::string EncodeUndelivered(std::uint64_t batches) {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kLedgerVersion);
   AppendVarint(batches, bytes);
   return bytes;
 }
 
 Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes) {
   stats::Uint128 batches = 0;
-  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kFormatVersion) {
+  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kLedgerVersion) {
     std::string_view rest = untrusted_bytes.substr(1);
     if (TakeVarint(rest, batches) && rest.empty() && batches <= kMaxUndelivered) {
       return static_cast<std::uint64_t>(batches);
@@ -159,27 +159,27 @@ bool IsSkippedKey(std::string_view key, std::string_view head_key) {
 }
 
 std::string EncodeSkipped(std::uint64_t first) {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kLedgerVersion);
   AppendBigEndian64(first, bytes);
   return bytes;
 }
 
 Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() != 1 + kNumberBytes || untrusted_bytes[0] != kFormatVersion) {
+  if (untrusted_bytes.size() != 1 + kNumberBytes || untrusted_bytes[0] != kLedgerVersion) {
     return Fail(ErrorCode::kCorrupt, "the record of skipped sequences is malformed");
   }
   return ReadBigEndian(untrusted_bytes.substr(1));
 }
 
 std::string EncodeTombstone(std::uint32_t withdrawn_rows) {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kLedgerVersion);
   AppendVarint(withdrawn_rows, bytes);
   return bytes;
 }
 
 Result<std::uint32_t> DecodeTombstone(std::string_view untrusted_bytes) {
   stats::Uint128 rows = 0;
-  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kFormatVersion) {
+  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kLedgerVersion) {
     std::string_view rest = untrusted_bytes.substr(1);
     if (TakeVarint(rest, rows) && rest.empty() && rows <= wire::kMaxBatchRows) {
       return static_cast<std::uint32_t>(rows);

@@ -13,7 +13,7 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kProbationVersion = 1;
 constexpr char kProbationMark = 'p';
 constexpr unsigned char kReleased = 1;
 constexpr unsigned char kDishonest = 2;
@@ -21,7 +21,7 @@ constexpr unsigned char kDishonest = 2;
 }  // namespace
 
 std::string Probation::Encode() const {
-  std::string bytes(1, kFormatVersion);
+  std::string bytes(1, kProbationVersion);
   AppendVarint(honest_batches, bytes);
   AppendVarint(held_batches, bytes);
   AppendVarint(static_cast<std::uint64_t>(began.time_since_epoch().count()), bytes);
@@ -33,7 +33,7 @@ Result<Probation> Probation::Decode(std::string_view untrusted_bytes) {
   constexpr stats::Uint128 kMax64 = std::numeric_limits<std::uint64_t>::max();
   constexpr stats::Uint128 kMaxSeconds = std::numeric_limits<std::int32_t>::max();
   const Error malformed = Fail(ErrorCode::kCorrupt, "an agent's record of probation is malformed");
-  if (!untrusted_bytes.starts_with(kFormatVersion)) return malformed;
+  if (!untrusted_bytes.starts_with(kProbationVersion)) return malformed;
   std::string_view rest = untrusted_bytes.substr(1);
   stats::Uint128 honest = 0;
   stats::Uint128 held = 0;

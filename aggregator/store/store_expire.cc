@@ -4,6 +4,7 @@
 #include <set>
 
 #include "aggregator/store/kept.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 
@@ -12,8 +13,6 @@ namespace {
 
 // The epoch below which everything has been removed.
 constexpr char kEpochsExpiredKey[] = "epochs_expired";
-
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + 8;
 
 }  // namespace
 

@@ -4,18 +4,12 @@
 #include <utility>
 
 #include "aggregator/store/kept.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
-namespace {
-
-constexpr std::size_t kNumberBytes = 8;
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
-
-}  // namespace
-
 Result<std::uint64_t> Store::State::ForgetBatches(std::uint64_t epoch) {
   FIELDCOST_ASSIGN(const bool done, kept.HasForgotten(epoch));
   if (done) return std::uint64_t{0};

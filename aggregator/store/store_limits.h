@@ -12,6 +12,10 @@ namespace fieldcost::store {
 inline constexpr int kMaxOpenFiles = 512;         // table files that the engine keeps open
 inline constexpr unsigned kLedgerWindow = 64;     // sequences with stored responses
 inline constexpr std::size_t kAgentIdBytes = 32;  // a keyed hash of an agent's public key
+// Parts of keys (LAYOUT.md).
+inline constexpr std::size_t kNumberBytes = 8;  // an epoch or a sequence
+inline constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
+inline constexpr std::size_t kWeekBytes = 4;  // the end of a row key
 inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;
 inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
 inline constexpr unsigned kLedgerStripes = 64;  // maximum number of agents handled concurrently

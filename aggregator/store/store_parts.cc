@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregator/store/batch_record.h"
+#include "aggregator/store/store_limits.h"
 
 namespace fieldcost::store {
 
@@ -25,7 +26,6 @@ std::size_t SizeOfApi(std::string_view row_key) {
 }
 
 std::uint32_t WeekOfRowKey(std::string_view row_key) {
-  constexpr std::size_t kWeekBytes = 4;
   if (row_key.size() < kWeekBytes) return 0;
   return static_cast<std::uint32_t>(ReadBigEndian(row_key.substr(row_key.size() - kWeekBytes)));
 }

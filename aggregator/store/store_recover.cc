@@ -6,15 +6,13 @@
 
 #include "aggregator/store/directory_lock.h"
 #include "aggregator/store/format_mark.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 #include "common/base/text.h"
 
 namespace fieldcost::store {
 namespace {
-
-constexpr std::size_t kNumberBytes = 8;
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 
 std::uint64_t NumberAt(std::string_view key, std::size_t at) {
   return ReadBigEndian(key.substr(at, kNumberBytes));

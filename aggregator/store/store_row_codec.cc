@@ -27,6 +27,7 @@
 #include <array>
 #include <limits>
 
+#include "aggregator/store/store_limits.h"
 #include "common/base/byte_order.h"
 #include "common/shm/log2_bucket.h"
 
@@ -37,7 +38,6 @@ using stats::Int128;
 using stats::Uint128;
 
 constexpr std::uint8_t kFormatVersion = 1;
-constexpr std::size_t kWeekBytes = 4;  // at the end of a row key
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;

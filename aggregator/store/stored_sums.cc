@@ -4,17 +4,12 @@
 
 #include "aggregator/store/batch_record.h"
 #include "aggregator/store/kept.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
-namespace {
-
-constexpr std::size_t kNumberBytes = 8;
-
-}  // namespace
-
 StoredSums::StoredSums(Database& database, const StoreOptions& options, WriteFailure& failure,
                        KeptBatches& kept)
     : database_(database),

@@ -9,6 +9,7 @@
 #include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/text.h"
@@ -16,9 +17,6 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::size_t kNumberBytes = 8;
-constexpr std::size_t kWeekBytes = 4;
-constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 constexpr std::size_t kAnswerKeyBytes = kHeadKeyBytes + kNumberBytes;
 constexpr std::size_t kContributionKeyBytes = kHeadKeyBytes + 1 + kWeekBytes + kNumberBytes;
 constexpr std::size_t kShownIdBytes = 8;

@@ -32,8 +32,6 @@ constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSe
 constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
                                         publish::kPolicyKey};
 
-std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
-
 // Lists the existing root versions, by the names of their files. Other files, such as one of an
 // interrupted write, are left out.
 Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory) {
@@ -99,7 +97,7 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   BackedUpFile file{.path = path,
                     .mode = path.starts_with("keys/") ? 0600U : 0644U,
                     .size_bytes = bytes.size(),
-                    .sha256 = HashOf(bytes)};
+                    .sha256 = crypto::HexSha256(bytes)};
   const std::filesystem::path copy = options.directory / kFilesFolder / file.sha256;
   const auto there = ReadFile(copy, kMaxBackedUpFileBytes);
   if (!there || *there != bytes) FIELDCOST_TRY(WriteFileAtomically(copy, bytes, 0600));
@@ -130,7 +128,7 @@ Result<std::string> ReadChecked(const std::filesystem::path& directory, const Ba
                 file.path);
   }
   if (!bytes) return bytes.error();
-  if (bytes->size() != file.size_bytes || HashOf(*bytes) != file.sha256) {
+  if (bytes->size() != file.size_bytes || crypto::HexSha256(*bytes) != file.sha256) {
     return Fail(ErrorCode::kCorrupt, "{}, the backup's copy of {}, is damaged", path.string(),
                 file.path);
   }

@@ -24,8 +24,6 @@ constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::array<std::string_view, 3> kKnownFolders = {"publish/root/", "publish/", "keys/"};
 
-std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
-
 bool IsName(std::string_view untrusted_name) {
   return !untrusted_name.empty() && untrusted_name.size() <= kMaxNameBytes &&
          untrusted_name.front() != '.' &&
@@ -78,7 +76,7 @@ std::string EncodeManifest(const std::vector<BackedUpFile>& files) {
   for (const BackedUpFile& file : files) {
     text += fmt::format("file {:o} {} {} {}\n", file.mode, file.size_bytes, file.sha256, file.path);
   }
-  return text + fmt::format("{}{}\n", kLastWord, HashOf(text));
+  return text + fmt::format("{}{}\n", kLastWord, crypto::HexSha256(text));
 }
 
 Result<std::vector<BackedUpFile>> DecodeManifest(std::string_view untrusted_text) {
@@ -91,7 +89,7 @@ Result<std::vector<BackedUpFile>> DecodeManifest(std::string_view untrusted_text
   if (untrusted_text.size() < kFirstLine.size() + kLastLineBytes) return malformed;
   const std::size_t listed = untrusted_text.size() - kLastLineBytes;
   if (untrusted_text.substr(listed) !=
-      fmt::format("{}{}\n", kLastWord, HashOf(untrusted_text.substr(0, listed)))) {
+      fmt::format("{}{}\n", kLastWord, crypto::HexSha256(untrusted_text.substr(0, listed)))) {
     return malformed;
   }
   std::string_view rest = untrusted_text.substr(0, listed).substr(kFirstLine.size());

@@ -70,7 +70,7 @@ void AddParagraphs(std::string_view text, std::string& help) {
   end_paragraph();
 }
 
-std::string NamesOf(const Option& option) {
+std::string JoinedNames(const Option& option) {
   std::string names(option.is_operand() ? option.value : option.names);
   for (std::size_t comma = names.find(','); comma != std::string::npos;
        comma = names.find(',', comma + 2)) {
@@ -110,11 +110,11 @@ std::string UsageOf(std::span<const Command* const> path) {
   const Command& command = *path.back();
   std::string usage = "Usage: " + NameOf(path) + " [OPTIONS]";
   for (const Option& option : command.options) {
-    if (!option.is_operand() && option.required) usage += ' ' + NamesOf(option);
+    if (!option.is_operand() && option.required) usage += ' ' + JoinedNames(option);
   }
   for (const Option& option : command.options) {
     if (!option.is_operand()) continue;
-    const std::string name = NamesOf(option);
+    const std::string name = JoinedNames(option);
     usage += option.required ? ' ' + name : " [" + name + ']';
   }
   if (!command.commands.empty()) usage += command.handler ? " [COMMAND]" : " COMMAND";
@@ -126,7 +126,8 @@ std::string UsageOf(std::span<const Command* const> path) {
 
 void AddOptions(const Command& command, bool operands, std::string& help) {
   for (const Option& option : command.options) {
-    if (option.is_operand() == operands) AddEntry(NamesOf(option), TextOf(option, command), help);
+    if (option.is_operand() == operands)
+      AddEntry(JoinedNames(option), TextOf(option, command), help);
   }
 }
 
@@ -160,7 +161,7 @@ std::string HelpText(std::span<const Command* const> path) {
   }
   help += "\nOptions:\n";
   AddOptions(command, false, help);
-  AddEntry(NamesOf(HelpOption()), HelpOption().help, help);
+  AddEntry(JoinedNames(HelpOption()), HelpOption().help, help);
   if (path.size() == 1) AddEntry(VersionOption().names, VersionOption().help, help);
   if (path.size() > 1)
     help += fmt::format("  and the options of every command: {} --help\n", path[0]->name);

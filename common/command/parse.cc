@@ -41,7 +41,7 @@ class Parser {
 
 namespace {
 
-std::vector<std::string> NamesOf(const std::vector<Command>& commands) {
+std::vector<std::string> CommandNames(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.emplace_back(command.name);
   return names;
@@ -89,7 +89,7 @@ Status Parser::Missing() const {
     return Fail(ErrorCode::kInvalidArgument, "{}", UnknownText(line_.unknown->word));
   }
   if (command.handler) return {};
-  const std::string choices = fmt::format("{}", fmt::join(NamesOf(command.commands), ", "));
+  const std::string choices = fmt::format("{}", fmt::join(CommandNames(command.commands), ", "));
   if (line_.path.size() == 1)
     return Fail(ErrorCode::kInvalidArgument, "a command is needed: {}", choices);
   return Fail(ErrorCode::kInvalidArgument, "{} needs one of: {}",
@@ -111,7 +111,7 @@ std::string Parser::UnknownText(const std::string& word) const {
     known.emplace_back(HelpOption().first_name());
   } else if (!command.commands.empty()) {
     kind = "command";
-    known = NamesOf(command.commands);
+    known = CommandNames(command.commands);
     // A command of another group, given without its group.
     std::vector<const Command*> path = {line_.path.front()};
     std::vector<std::string> elsewhere;

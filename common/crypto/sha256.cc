@@ -6,24 +6,25 @@
 #include <limits>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 
 namespace fieldcost::crypto {
 namespace {
 
-constexpr std::size_t kDigestBytes = 32;
-
-const unsigned char* Bytes(std::string_view text) {
+const unsigned char* HashInput(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 }  // namespace
 
 std::string Sha256(std::string_view bytes) {
-  unsigned char digest[kDigestBytes];
+  unsigned char digest[kSha256Bytes];
   FIELDCOST_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, nullptr, EVP_sha256(), nullptr) ==
                   1);
   return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
 }
+
+std::string HexSha256(std::string_view bytes) { return HexEncode(Sha256(bytes)); }
 
 struct Sha256Stream::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -48,7 +49,7 @@ void Sha256Stream::Update(std::string_view bytes) {
 
 std::string Sha256Stream::Finish() {
   FIELDCOST_CHECK(state_ != nullptr);
-  unsigned char digest[kDigestBytes];
+  unsigned char digest[kSha256Bytes];
   FIELDCOST_CHECK(EVP_DigestFinal_ex(state_->context, digest, nullptr) == 1);
   state_.reset();
   return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
@@ -58,8 +59,8 @@ std::string HmacSha256(std::string_view key, std::string_view bytes) {
   FIELDCOST_CHECK(key.size() <= std::size_t{std::numeric_limits<int>::max()});
   // OpenSSL takes a null key to mean "the key of the last call", so an empty key needs an address.
   const char* key_address = key.empty() ? "" : key.data();
-  unsigned char digest[kDigestBytes];
-  FIELDCOST_CHECK(HMAC(EVP_sha256(), key_address, static_cast<int>(key.size()), Bytes(bytes),
+  unsigned char digest[kSha256Bytes];
+  FIELDCOST_CHECK(HMAC(EVP_sha256(), key_address, static_cast<int>(key.size()), HashInput(bytes),
                        bytes.size(), digest, nullptr) != nullptr);
   return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
 }

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace fieldcost::crypto {
 
-// SHA-256 (FIPS 180-4), 32 raw bytes.
+inline constexpr std::size_t kSha256Bytes = 32;
+
+// SHA-256 (FIPS 180-4), kSha256Bytes raw bytes.
 std::string Sha256(std::string_view bytes);
+// The same as 64 lower-case hexadecimal digits.
+std::string HexSha256(std::string_view bytes);
 
 // SHA-256 computed incrementally. Movable; use from one thread at a time.
 class Sha256Stream {

@@ -15,14 +15,12 @@
 namespace fieldcost::draw {
 namespace {
 
-constexpr Style kStyle{.utf8 = true};
-
 // Dimensions of a curve's drawing.
 constexpr unsigned kPlotWidth = 240;
 constexpr unsigned kPlotHeight = 130;
 constexpr unsigned kTop = 24;  // room above the plot for the vertical axis's label
 constexpr unsigned kBottom = 40;
-constexpr unsigned kGap = 8;
+constexpr unsigned kLabelGap = 8;
 constexpr unsigned kMostTicks = 4;
 
 // Dimensions of a matrix's drawing.
@@ -30,7 +28,7 @@ constexpr unsigned kPitch = 18;
 constexpr std::size_t kNameColumns = 20;
 
 std::string TimeText(double octaves) {
-  return FormatCost(std::exp2(octaves), stats::Metric::kWallTime, kStyle);
+  return FormatCost(std::exp2(octaves), stats::Metric::kWallTime, kSvgStyle);
 }
 
 // "16", "1K", "64M": a bucket's lower edge, as in text histograms.
@@ -63,7 +61,7 @@ class Scales {
         widest = std::max(widest, SvgTextWidth(TimeText(octaves)));
       }
     }
-    left_ = widest + kGap;
+    left_ = widest + kLabelGap;
   }
 
   double X(unsigned slot) const {
@@ -96,7 +94,7 @@ std::string Axes(const stats::Growth& growth, const Scales& scales) {
   svg += SvgText(0, kSvgFontSize, "start", kSvgFontSize, "mean cost");
   const double middle = (scales.low() + scales.high()) / 2;
   for (const double octaves : {scales.low(), middle, scales.high()}) {
-    svg += SvgText(scales.left() - kGap, scales.Y(octaves) + 4, "end", kSvgTickFontSize,
+    svg += SvgText(scales.left() - kLabelGap, scales.Y(octaves) + 4, "end", kSvgTickFontSize,
                    TimeText(octaves));
   }
   const unsigned step = (scales.slots() + kMostTicks - 1) / kMostTicks;
@@ -142,10 +140,10 @@ std::string PairsSvg(std::span<const std::string> untrusted_names,
   unsigned label_width = 0;
   for (std::size_t i = 0; i < untrusted_names.size(); ++i) {
     labels.push_back(
-        fmt::format("{} {}", Shorten(untrusted_names[i], kNameColumns, kStyle), i + 1));
+        fmt::format("{} {}", Shorten(untrusted_names[i], kNameColumns, kSvgStyle), i + 1));
     label_width = std::max(label_width, SvgTextWidth(labels.back()));
   }
-  const unsigned left = label_width + kGap;
+  const unsigned left = label_width + kLabelGap;
   const auto count = static_cast<unsigned>(labels.size());
   std::string svg = OpenSvg(left + count * kPitch, (count + 1) * kPitch,
                             fmt::format("Which of {} are on a stack above which: {}",

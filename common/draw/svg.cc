@@ -14,10 +14,9 @@
 namespace fieldcost::draw {
 namespace {
 
-constexpr Style kStyle{.utf8 = true};
 // Lengths in user units, which are CSS pixels at the drawing's natural size.
-constexpr unsigned kBarWidth = 6;
-constexpr unsigned kBarGap = 1;
+constexpr unsigned kSvgBarWidth = 6;
+constexpr unsigned kSvgBarGap = 1;
 constexpr unsigned kSpectrumHeight = 24;
 constexpr unsigned kLineHeight = 20;
 constexpr unsigned kLongestBar = 180;
@@ -36,15 +35,17 @@ unsigned Length(double share, unsigned longest) {
   return std::max(1U, static_cast<unsigned>(std::lround(share * longest)));
 }
 
-std::string Bounds(unsigned slot, stats::Metric metric) { return BucketText(slot, metric, kStyle); }
+std::string Bounds(unsigned slot, stats::Metric metric) {
+  return BucketText(slot, metric, kSvgStyle);
+}
 
 unsigned WidthOf(const UsedSlots& range) {
-  return (range.last - range.first + 1) * (kBarWidth + kBarGap) - kBarGap;
+  return (range.last - range.first + 1) * (kSvgBarWidth + kSvgBarGap) - kSvgBarGap;
 }
 
 std::string Range(const UsedSlots& range, stats::Metric metric) {
   return FormatInterval(static_cast<double>(shm::SlotMin(range.first)),
-                        static_cast<double>(shm::SlotMax(range.last)), " to ", metric, kStyle);
+                        static_cast<double>(shm::SlotMax(range.last)), " to ", metric, kSvgStyle);
 }
 
 // Ticks below a drawing of `range` that begins at `left` with `pitch` per slot, and as wide as it.
@@ -54,7 +55,7 @@ std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, u
   const auto width = static_cast<double>((range.last - range.first + 1) * pitch);
   for (const double tick : TicksOf(range, metric)) {
     const double x = (std::log2(tick) + 1 - range.first) * static_cast<double>(pitch);
-    const std::string text = FormatTick(tick, metric, kStyle);
+    const std::string text = FormatTick(tick, metric, kSvgStyle);
     const double half = SvgTextWidth(text) * kTickFontSize / (2.0 * kFontSize);
     // A label that would be cut off is placed next to its tick.
     const char* anchor = x < half ? "start" : x + half > width ? "end" : "middle";
@@ -72,7 +73,7 @@ std::string Words(const UsedSlots& used, stats::Metric metric) {
 }
 
 std::string HeatLabel(const HeatLine& line) {
-  return Shorten(line.untrusted_label, kHeatLabelColumns, kStyle);
+  return Shorten(line.untrusted_label, kHeatLabelColumns, kSvgStyle);
 }
 
 // One square per non-empty slot; even the smallest share is visible.
@@ -90,7 +91,7 @@ std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metri
     if (calls == 0) continue;
     const auto height = static_cast<double>(calls);
     const std::string mean =
-        line.means == nullptr ? "" : BucketMeanText(*line.means, slot, metric, kStyle);
+        line.means == nullptr ? "" : BucketMeanText(*line.means, slot, metric, kSvgStyle);
     svg += fmt::format(
         R"(<rect x="{}" y="{}" width="{}" height="{}" fill="currentColor" fill-opacity="{:.2f}">)"
         "<title>{}: {}, {}{}</title></rect>",
@@ -119,19 +120,19 @@ std::string SpectrumSvgOver(const Bars& bars, const UsedSlots& range, stats::Met
     const double share = static_cast<double>(calls) / most;
     const unsigned height = Length(share, kSpectrumHeight);
     svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)",
-                       (slot - range.first) * (kBarWidth + kBarGap), kSpectrumHeight - height,
-                       kBarWidth, height, Color(slot));
+                       (slot - range.first) * (kSvgBarWidth + kSvgBarGap), kSpectrumHeight - height,
+                       kSvgBarWidth, height, Color(slot));
   }
   return svg + "</svg>";
 }
 
 std::string SpectrumScaleSvg(const UsedSlots& range, stats::Metric metric) {
-  constexpr unsigned kPitch = kBarWidth + kBarGap;
+  constexpr unsigned kPitch = kSvgBarWidth + kSvgBarGap;
   std::string svg = OpenSvg(WidthOf(range), kScaleHeight + kTickHeight,
                             fmt::format("Scale from cheap to expensive: {}", Range(range, metric)));
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     svg += fmt::format(R"(<rect x="{}" y="0" width="{}" height="{}" fill="{}"/>)",
-                       (slot - range.first) * kPitch, slot == range.last ? kBarWidth : kPitch,
+                       (slot - range.first) * kPitch, slot == range.last ? kSvgBarWidth : kPitch,
                        kScaleHeight, Color(slot));
   }
   return svg + Ticks(range, metric, 0, kPitch, kScaleHeight) + "</svg>";

@@ -11,6 +11,7 @@ namespace fieldcost::draw {
 // natural size. Pure.
 
 inline constexpr unsigned kSvgFontSize = 13;
+inline constexpr Style kSvgStyle{.utf8 = true};
 inline constexpr unsigned kSvgTickFontSize = 11;
 
 // "#2c4fa3".

@@ -11,11 +11,11 @@ namespace fieldcost::inference {
 namespace {
 
 constexpr double kSkewnessMissed = 10;  // times 1/A: see the header
-constexpr double kSmallestP = std::numeric_limits<double>::min();
+constexpr double kSmallestStudentP = std::numeric_limits<double>::min();
 constexpr double kLargestQuantileP = 1 - 0x1p-50;  // below 1: the quantile is finite
 
 double PearsonP(double student_p, double skewness, double machines) {
-  const double z = NormalUpperQuantile(std::clamp(student_p, kSmallestP, kLargestQuantileP));
+  const double z = NormalUpperQuantile(std::clamp(student_p, kSmallestStudentP, kLargestQuantileP));
   return PearsonUpperTail(z, skewness * (1 + kSkewnessMissed / machines));
 }
 
@@ -38,7 +38,7 @@ MachineTest TestMachine(const stats::ContributionScalars& mine,
   test.degrees_of_freedom = contributions - 1;
   test.octaves_above = static_cast<double>(mine.sum_mean) * kMeanStep - moments.mean;
   test.t = test.octaves_above / std::max(std::sqrt(variance), kMeanStep);
-  test.p = std::clamp(StudentTUpperTail(test.t, test.degrees_of_freedom), kSmallestP, 1.0);
+  test.p = std::clamp(StudentTUpperTail(test.t, test.degrees_of_freedom), kSmallestStudentP, 1.0);
   test.skewness = moments.skewness;
   if (moments.skewness && *moments.skewness > 0) {
     test.p = std::clamp(PearsonP(test.p, *moments.skewness, contributions), test.p, 1.0);

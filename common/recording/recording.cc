@@ -12,7 +12,7 @@
 namespace fieldcost::recording {
 namespace {
 
-Error Corrupt(const IndexEntry& entry, std::string_view what) {
+Error CorruptBlock(const IndexEntry& entry, std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "{} at byte {}: {}", Name(entry.type), entry.offset, what);
 }
 
@@ -116,13 +116,13 @@ Result<FileFrame> Recording::Frame(std::uint32_t number) const {
   const IndexEntry& entry = contents_.frames[number];
   const bool was_checked = checked_[number].load(std::memory_order_relaxed);
   const Result<FileFrame> found = FrameAt(file_, entry.offset, was_checked);
-  if (!found) return Corrupt(entry, found.error().message);
+  if (!found) return CorruptBlock(entry, found.error().message);
   if (was_checked) return found;
   auto actual = EntryOf(*found);
-  if (!actual) return Corrupt(entry, actual.error().message);
+  if (!actual) return CorruptBlock(entry, actual.error().message);
   if (actual->type == FrameType::kBlock) actual->ordinal = entry.ordinal;
   if (*actual != entry || found->number != number) {
-    return Corrupt(entry, "the index differs");
+    return CorruptBlock(entry, "the index differs");
   }
   checked_[number].store(true, std::memory_order_relaxed);
   return found;
@@ -132,7 +132,7 @@ Result<BlockView> Recording::Block(std::uint32_t number, std::size_t metrics) co
   FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
   FIELDCOST_ASSIGN(BlockView block, ReadBlock(frame.payload));
   if (block.columns.size() != metrics || block.head.paths > dictionary().paths.size()) {
-    return Corrupt(contents_.frames[number], "it does not match what comes before it");
+    return CorruptBlock(contents_.frames[number], "it does not match what comes before it");
   }
   return block;
 }
@@ -185,14 +185,15 @@ Status Recording::ForEachThreadSample(StreamId stream, Interval interval,
       const std::uint64_t time_ns = block.time_ns(i);
       if (time_ns >= interval.to_ns) break;
       // Callbacks may rely on the order and on the interval.
-      if (time_ns < last_ns) return Corrupt(contents_.frames[entry.frame], "times do not ascend");
+      if (time_ns < last_ns)
+        return CorruptBlock(contents_.frames[entry.frame], "times do not ascend");
       last_ns = time_ns;
       if (block.path(i) >= dictionary().paths.size()) {
-        return Corrupt(contents_.frames[entry.frame], "a sample has an unknown path");
+        return CorruptBlock(contents_.frames[entry.frame], "a sample has an unknown path");
       }
       const std::uint64_t thread = block.thread(i);
       if (thread >= contents_.descriptions.threads.size()) {
-        return Corrupt(contents_.frames[entry.frame], "a sample has an unknown thread");
+        return CorruptBlock(contents_.frames[entry.frame], "a sample has an unknown thread");
       }
       for (std::size_t metric = 0; metric < values.size(); ++metric) {
         values[metric] = block.columns[metric][i];
@@ -229,7 +230,7 @@ Result<std::vector<std::string>> Recording::Trees() const {
     if (contents_.frames[number].type != FrameType::kTree) continue;
     FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
     FIELDCOST_ASSIGN(const TreePart part, ReadTreePart(frame.payload));
-    if (part.part != expected) return Corrupt(contents_.frames[number], "parts are missing");
+    if (part.part != expected) return CorruptBlock(contents_.frames[number], "parts are missing");
     if (part.part == 0) trees.emplace_back();
     trees.back() += part.bytes;
     expected = part.part + 1 == part.parts ? 0 : part.part + 1;

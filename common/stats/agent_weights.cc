@@ -30,7 +30,7 @@ Division Divide(Uint128 amount, std::uint64_t parts, Uint128 total) {
   return {.quotient = Low64(product / total), .remainder = product % total};
 }
 
-Error Impossible(std::string_view rule) {
+Error ImpossibleWeights(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "weights of contributions are impossible: {}", rule);
 }
 
@@ -127,12 +127,12 @@ Status Validate(const AgentWeights& untrusted_weights, const CostHistogram& hist
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const Uint128 weight = untrusted_weights.slots[slot];
     if (weight != 0 && histogram.bucket(slot).count == 0) {
-      return Impossible("weight in a bucket without values");
+      return ImpossibleWeights("weight in a bucket without values");
     }
-    if (weight > most - total) return Impossible("more than 1 for each contribution");
+    if (weight > most - total) return ImpossibleWeights("more than 1 for each contribution");
     total += weight;
   }
-  if (total != 0 && total != most) return Impossible("less than 1 for each contribution");
+  if (total != 0 && total != most) return ImpossibleWeights("less than 1 for each contribution");
   return {};
 }
 

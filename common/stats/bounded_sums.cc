@@ -5,7 +5,7 @@
 namespace fieldcost::stats {
 namespace {
 
-Error Impossible(std::string_view rule) {
+Error ImpossibleBounds(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "bounded sums are impossible: {}", rule);
 }
 
@@ -28,14 +28,14 @@ Status Validate(const BoundedSums& untrusted_sums, const CostHistogram& histogra
                 std::uint64_t contributions) {
   if (untrusted_sums == BoundedSums{}) return {};
   if (untrusted_sums.contributions != contributions || contributions == 0) {
-    return Impossible("not of the row's contributions");
+    return ImpossibleBounds("not of the row's contributions");
   }
   if (untrusted_sums.calls < untrusted_sums.contributions) {
-    return Impossible("a contribution without a call");
+    return ImpossibleBounds("a contribution without a call");
   }
   const Bucket totals = histogram.Totals();
   if (untrusted_sums.calls > totals.count || untrusted_sums.sum > totals.sum) {
-    return Impossible("more than the row has");
+    return ImpossibleBounds("more than the row has");
   }
   return {};
 }

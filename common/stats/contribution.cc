@@ -57,7 +57,7 @@ std::optional<std::int32_t> NearLog2RatioQ16(std::uint64_t numerator, std::uint6
   return static_cast<std::int32_t>(step);
 }
 
-Error Impossible(std::string_view rule) {
+Error ImpossibleScalars(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "contribution scalars are impossible: {}", rule);
 }
 
@@ -71,10 +71,10 @@ Status ValidateCubes(const ContributionScalars& untrusted_scalars) {
   const ContributionScalars& s = untrusted_scalars;
   const Int128 n = s.contributions;
   if (s.sum_mean_cubed < n * kLowestCube || s.sum_mean_cubed > n * kHighestCube) {
-    return Impossible("a cube out of range");
+    return ImpossibleScalars("a cube out of range");
   }
   if ((s.sum_mean_cubed - s.sum_mean) % 6 != 0) {  // m^3 - m = (m - 1) m (m + 1)
-    return Impossible("means and their cubes differ by no multiple of 6");
+    return ImpossibleScalars("means and their cubes differ by no multiple of 6");
   }
   // The distances from either end of the range are not negative. All sums are below 2^126.
   const auto squares = static_cast<Int128>(s.sum_mean_squared);
@@ -84,10 +84,10 @@ Status ValidateCubes(const ContributionScalars& untrusted_scalars) {
     const Int128 third =
         s.sum_mean_cubed - 3 * end * squares + 3 * end * end * s.sum_mean - n * end * end * end;
     if ((first < 0) != (third < 0) && first != 0 && third != 0) {
-      return Impossible("cubes beyond the range");
+      return ImpossibleScalars("cubes beyond the range");
     }
     if (!AreMomentsOfSome(Magnitude(first), Magnitude(second), Magnitude(third))) {
-      return Impossible("cubes that the squares do not allow");
+      return ImpossibleScalars("cubes that the squares do not allow");
     }
   }
   return {};
@@ -221,43 +221,45 @@ Status ContributionScalars::Subtract(const ContributionScalars& other) {
 Status Validate(const ContributionScalars& untrusted_scalars) {
   const ContributionScalars& s = untrusted_scalars;
   if (s.contributions == 0) {
-    if (s != ContributionScalars{}) return Impossible("sums without a contribution");
+    if (s != ContributionScalars{}) return ImpossibleScalars("sums without a contribution");
     return {};
   }
-  if (s.contributions > kMostContributions) return Impossible("more contributions than 2^56");
+  if (s.contributions > kMostContributions)
+    return ImpossibleScalars("more contributions than 2^56");
   const Int128 n = s.contributions;
   if (s.sum_mean < n * kLowestLog || s.sum_mean > n * kHighestLog) {
-    return Impossible("a mean out of range");
+    return ImpossibleScalars("a mean out of range");
   }
   const Uint128 magnitude = Magnitude(s.sum_mean);
   if (Multiply(magnitude, magnitude) > Multiply(s.contributions, s.sum_mean_squared)) {
-    return Impossible("squares of means below those of equal means");
+    return ImpossibleScalars("squares of means below those of equal means");
   }
   // (m - lowest)(highest - m) >= 0 for every mean m; all terms are below 2^110.
   const Int128 most = (kLowestLog + kHighestLog) * s.sum_mean - n * kLowestLog * kHighestLog;
   if (s.sum_mean_squared > static_cast<Uint128>(most)) {
-    return Impossible("squares of means above those of extreme means");
+    return ImpossibleScalars("squares of means above those of extreme means");
   }
   if (((static_cast<Uint128>(s.sum_mean) ^ s.sum_mean_squared) & 1U) != 0) {
-    return Impossible("means and their squares of different parity");
+    return ImpossibleScalars("means and their squares of different parity");
   }
   const Uint128 most_inverse = Uint128{s.contributions} << kInverseBits;
-  if (s.sum_inverse_calls > most_inverse) return Impossible("more inverse calls than 1 each");
+  if (s.sum_inverse_calls > most_inverse)
+    return ImpossibleScalars("more inverse calls than 1 each");
   // Every contribution of one call, and only it, adds 1 inverse call and no freedom.
   if ((s.sum_within_freedom == 0) != (s.sum_inverse_calls == most_inverse)) {
-    return Impossible("degrees of freedom and inverse calls disagree");
+    return ImpossibleScalars("degrees of freedom and inverse calls disagree");
   }
   if (s.sum_within_freedom > Uint128{s.contributions} * (~std::uint64_t{0} - 1)) {
-    return Impossible("more degrees of freedom than calls");
+    return ImpossibleScalars("more degrees of freedom than calls");
   }
   constexpr auto kRange = static_cast<std::uint64_t>(kHighestLog - kLowestLog);
   const Uint128 calls = s.sum_within_freedom + s.contributions;
   if (WideProduct{.high = 0, .low = s.sum_within_squares} >
       Multiply(calls, Uint128{kRange} * kRange)) {
-    return Impossible("more variance than the range allows");
+    return ImpossibleScalars("more variance than the range allows");
   }
   if (s.sum_within_freedom == 0 && s.sum_within_squares != 0) {
-    return Impossible("variance without degrees of freedom");
+    return ImpossibleScalars("variance without degrees of freedom");
   }
   return ValidateCubes(s);
 }
@@ -265,11 +267,12 @@ Status Validate(const ContributionScalars& untrusted_scalars) {
 Status Validate(const WeekScalars& untrusted_scalars, const ContributionScalars& row) {
   const WeekScalars& week = untrusted_scalars;
   if ((week.week == 0) != (week.scalars.contributions == 0)) {
-    return Impossible("a week without contributions, or these without a week");
+    return ImpossibleScalars("a week without contributions, or these without a week");
   }
   FIELDCOST_TRY(Validate(week.scalars));
   ContributionScalars rest = row;
-  if (!rest.Subtract(week.scalars)) return Impossible("those of a week are not part of the row's");
+  if (!rest.Subtract(week.scalars))
+    return ImpossibleScalars("those of a week are not part of the row's");
   return {};
 }
 

@@ -7,7 +7,7 @@
 namespace fieldcost::stats {
 namespace {
 
-Error Impossible(std::string_view rule) {
+Error ImpossibleSizes(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "sizes of contributions are impossible: {}", rule);
 }
 
@@ -141,26 +141,26 @@ Status Validate(std::span<const SizeBucket> untrusted_sizes, std::uint64_t contr
   bool overflows = false;
   for (const SizeBucket& bucket : untrusted_sizes) {
     if (bucket.kind > SizeKind::kSum || bucket.slot >= shm::kBucketSlots) {
-      return Impossible("no such slot");
+      return ImpossibleSizes("no such slot");
     }
-    if (previous != nullptr && !previous->IsBefore(bucket)) return Impossible("not ascending");
+    if (previous != nullptr && !previous->IsBefore(bucket)) return ImpossibleSizes("not ascending");
     previous = &bucket;
-    if (!IsPossible(bucket)) return Impossible("a total that its slot cannot have");
+    if (!IsPossible(bucket)) return ImpossibleSizes("a total that its slot cannot have");
     const auto kind = static_cast<std::size_t>(bucket.kind);
     counts[kind] += bucket.contributions;
     totals[kind] = SaturatingAdd(totals[kind], bucket.total, overflows);
   }
-  if (counts[0] != counts[1]) return Impossible("other contributions of calls than of costs");
+  if (counts[0] != counts[1]) return ImpossibleSizes("other contributions of calls than of costs");
   if (!untrusted_sizes.empty() && counts[0] != contributions) {
-    return Impossible("not of the row's contributions");
+    return ImpossibleSizes("not of the row's contributions");
   }
   if (overflows || totals[0] > row_totals.count || totals[1] > row_totals.sum) {
-    return Impossible("more than the row has");
+    return ImpossibleSizes("more than the row has");
   }
   // A contribution has at least one call.
   if (!untrusted_sizes.empty() && untrusted_sizes.front().slot == 0 &&
       untrusted_sizes.front().kind == SizeKind::kCalls) {
-    return Impossible("a contribution without a call");
+    return ImpossibleSizes("a contribution without a call");
   }
   return {};
 }

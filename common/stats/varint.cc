@@ -55,4 +55,11 @@ bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {
   return false;
 }
 
+bool TakeVarint(std::string_view& untrusted_bytes, std::uint64_t most, std::uint64_t& value) {
+  Uint128 number = 0;
+  if (!TakeVarint(untrusted_bytes, number) || number > most) return false;
+  value = Low64(number);
+  return true;
+}
+
 }  // namespace fieldcost::stats

@@ -12,5 +12,7 @@ namespace fieldcost::stats {
 void AppendVarint(Uint128 value, std::string& bytes);
 // Consumes a number from the front; false if there is none or it exceeds 128 bits.
 bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value);
+// As above; also false if the number exceeds `most`.
+bool TakeVarint(std::string_view& untrusted_bytes, std::uint64_t most, std::uint64_t& value);
 
 }  // namespace fieldcost::stats

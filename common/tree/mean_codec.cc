@@ -24,15 +24,13 @@ using stats::AppendVarint;
 using stats::Multiply;
 using stats::Uint128;
 
-constexpr Uint128 kSumEnd = Uint128{1} << 127;
-
 using SidePart = SideSum Sides::*;
 constexpr std::array<SidePart, 2> kSides = {&Sides::before, &Sides::after};
 
 // Whether runs that contribute integers can have these sums: x <= x^2, both have the same parity,
 // and the Cauchy-Schwarz inequality.
 bool IsPossible(const SideSum& side, std::uint64_t runs) {
-  return side.sum < kSumEnd && side.sum <= side.sum_squares &&
+  return side.sum < SideSum::kSumEnd && side.sum <= side.sum_squares &&
          ((side.sum ^ side.sum_squares) & 1) == 0 &&
          stats::WideProduct{.high = 0, .low = side.sum_squares} <= Multiply(side.sum, side.sum) &&
          Multiply(side.sum, side.sum) <= Multiply(runs, side.sum_squares);

@@ -14,8 +14,6 @@ namespace {
 
 using stats::Uint128;
 
-constexpr Uint128 kSumEnd = Uint128{1} << 127;
-
 Error TooMuch(const Metric& metric) {
   return Fail(ErrorCode::kTooLarge, "the sum of {} exceeds 127 bits", metric.name);
 }
@@ -25,7 +23,7 @@ bool AddScaled(const SideSum& from, std::uint64_t factor, SideSum& to) {
   Uint128 sum = 0;
   Uint128 squares = 0;
   return !__builtin_mul_overflow(from.sum, Uint128{factor}, &sum) && AddTo(to.sum, sum) &&
-         to.sum < kSumEnd &&
+         to.sum < SideSum::kSumEnd &&
          !__builtin_mul_overflow(from.sum_squares, Uint128{factor} * factor, &squares) &&
          AddTo(to.sum_squares, squares);
 }
@@ -110,7 +108,7 @@ Result<MeanTree> Average(const Tree& tree) {
     std::vector<Sides> to(from.size());
     for (std::size_t path = 0; path < from.size(); ++path) {
       to[path].after = {.sum = from[path].sum, .sum_squares = from[path].sum_squares};
-      fits &= from[path].sum < kSumEnd;
+      fits &= from[path].sum < SideSum::kSumEnd;
     }
     return to;
   };

@@ -20,6 +20,8 @@ namespace fieldcost::tree {
 
 // The value of one side. Each run of the side contributes cost * denominator / runs.
 struct SideSum {
+  static constexpr stats::Uint128 kSumEnd = stats::Uint128{1} << 127;  // `sum` is less than this
+
   stats::Uint128 sum = 0;
   stats::Uint128 sum_squares = 0;  // of the contributions of the runs
   bool operator==(const SideSum&) const = default;

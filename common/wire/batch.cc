@@ -26,17 +26,16 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::string_view kSigningDomain = "fieldcost batch v1";
+constexpr std::string_view kBatchDomain = "fieldcost batch v1";
 constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v1";
 constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v1";
 constexpr std::size_t kKeyBytes = 32;
-constexpr std::size_t kHashBytes = 32;
-constexpr int kCompressionLevel = 6;
+constexpr int kBatchCompressionLevel = 6;
 
-constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxBatchBodyBytes,
-                                         .max_decoded_bytes = kMaxBatchDecodedBytes,
-                                         .max_ratio = kMaxCompressionRatio,
-                                         .ratio_free_bytes = kRatioFreeBytes};
+constexpr DecompressionLimits kBatchLimits = {.max_compressed_bytes = kMaxBatchBodyBytes,
+                                              .max_decoded_bytes = kMaxBatchDecodedBytes,
+                                              .max_ratio = kMaxCompressionRatio,
+                                              .ratio_free_bytes = kRatioFreeBytes};
 
 void FillHead(const BatchContent& content, proto::Batch& batch) {
   batch.set_format_version(kBatchFormatVersion);
@@ -59,7 +58,8 @@ std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
 std::string BatchInput(std::string_view domain, std::string_view service,
                        std::string_view agent_public_key, Epoch epoch, Sequence sequence,
                        std::string_view body_sha256) {
-  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && body_sha256.size() == kHashBytes);
+  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes &&
+                  body_sha256.size() == crypto::kSha256Bytes);
   std::string input(domain);
   input += '\0';
   input += agent_public_key;
@@ -72,9 +72,7 @@ std::string BatchInput(std::string_view domain, std::string_view service,
 
 }  // namespace
 
-std::string RootFingerprint(std::string_view root_file) {
-  return HexEncode(crypto::Sha256(root_file));
-}
+std::string RootFingerprint(std::string_view root_file) { return crypto::HexSha256(root_file); }
 
 std::string ServiceId(std::string_view host, std::string_view root_fingerprint) {
   return fmt::format("{}/{}", host, root_fingerprint);
@@ -82,7 +80,7 @@ std::string ServiceId(std::string_view host, std::string_view root_fingerprint) 
 
 std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
                               Epoch epoch, Sequence sequence, std::string_view body_sha256) {
-  return BatchInput(kSigningDomain, service, agent_public_key, epoch, sequence, body_sha256);
+  return BatchInput(kBatchDomain, service, agent_public_key, epoch, sequence, body_sha256);
 }
 
 std::string WithdrawalSigningInput(std::string_view service, std::string_view agent_public_key,
@@ -92,7 +90,8 @@ std::string WithdrawalSigningInput(std::string_view service, std::string_view ag
 
 std::string EnrolmentSigningInput(std::string_view service, std::string_view agent_public_key,
                                   Epoch epoch, std::string_view token_sha256) {
-  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && token_sha256.size() == kHashBytes);
+  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes &&
+                  token_sha256.size() == crypto::kSha256Bytes);
   std::string input(kEnrolmentDomain);
   input += '\0';
   input += agent_public_key;
@@ -117,7 +116,7 @@ Result<std::string> EncodeBatch(const BatchContent& content) {
     return Fail(ErrorCode::kTooLarge, "encoding a batch: {} bytes, at most {} are accepted",
                 bytes.size(), kMaxBatchDecodedBytes);
   }
-  FIELDCOST_ASSIGN(std::string body, Compress(bytes, kCompressionLevel));
+  FIELDCOST_ASSIGN(std::string body, Compress(bytes, kBatchCompressionLevel));
   if (body.size() > kMaxBatchBodyBytes ||
       (bytes.size() > kRatioFreeBytes && bytes.size() > kMaxCompressionRatio * body.size())) {
     return Fail(ErrorCode::kTooLarge,
@@ -163,7 +162,8 @@ struct BatchDecoder::State {
 };
 
 Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
-  FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_body, kLimits));
+  FIELDCOST_ASSIGN(const std::string_view bytes,
+                   decompressor.Decompress(untrusted_body, kBatchLimits));
   decoded_bytes = bytes.size();
   FIELDCOST_TRY(ParseMessage(bytes, batch));
   if (batch.format_version() != kBatchFormatVersion) {

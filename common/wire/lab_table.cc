@@ -38,10 +38,9 @@ constexpr std::string_view kBeginning =
     "fieldcost lab table";  // the field with it
 static_assert(kBeginning.size() == kKind.size() + 2 && kKind.size() == 0x13);
 
-constexpr int kCompressionLevel = 3;
-constexpr std::size_t kHashBytes = 32;
-constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxLabBytes,
-                                         .max_decoded_bytes = kMaxLabDecodedBytes};
+constexpr int kLabCompressionLevel = 3;
+constexpr DecompressionLimits kLabLimits = {.max_compressed_bytes = kMaxLabBytes,
+                                            .max_decoded_bytes = kMaxLabDecodedBytes};
 
 void WriteArgument(const stats::ShapeArgument& argument, proto::LabTable& message) {
   std::uint32_t buckets = 0;
@@ -252,8 +251,9 @@ Status ReadApis(const proto::LabTable& untrusted_table, const RowTableReader& ke
 LabPart ReadPart(const proto::LabPart& untrusted_part) {
   const proto::LabPart& part = untrusted_part;
   // A hash of another length is found by Validate().
-  return {.content_hash =
-              part.content_sha256().size() == kHashBytes ? HexEncode(part.content_sha256()) : "",
+  return {.content_hash = part.content_sha256().size() == crypto::kSha256Bytes
+                              ? HexEncode(part.content_sha256())
+                              : "",
           .name = part.name(),
           .seed = part.seed(),
           .rounds = part.rounds(),
@@ -289,9 +289,10 @@ Result<LabTable> Read(const proto::LabTable& untrusted_message) {
   return table;
 }
 
-Result<LabTable> Decode(std::string_view untrusted_bytes) {
+Result<LabTable> DecodeLab(std::string_view untrusted_bytes) {
   Decompressor decompressor;
-  FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_bytes, kLimits));
+  FIELDCOST_ASSIGN(const std::string_view bytes,
+                   decompressor.Decompress(untrusted_bytes, kLabLimits));
   if (!bytes.starts_with(kBeginning)) return Fail(ErrorCode::kCorrupt, "not a lab table");
   proto::LabTable message;
   FIELDCOST_TRY(ParseMessage(bytes, message));
@@ -313,7 +314,7 @@ Result<std::string> EncodeLabTable(const LabTable& table) {
   }
   const Result<std::string> bytes = Serialize(table, table.parts);
   if (!bytes) return Within(bytes.error(), kContext);
-  FIELDCOST_ASSIGN(std::string frame, Compress(*bytes, kCompressionLevel));
+  FIELDCOST_ASSIGN(std::string frame, Compress(*bytes, kLabCompressionLevel));
   if (frame.size() > kMaxLabBytes) {
     return Fail(ErrorCode::kTooLarge, "{}: {} compressed bytes, at most {} are accepted", kContext,
                 frame.size(), kMaxLabBytes);
@@ -322,7 +323,7 @@ Result<std::string> EncodeLabTable(const LabTable& table) {
 }
 
 Result<LabTable> DecodeLabTable(std::string_view untrusted_bytes) {
-  Result<LabTable> table = Decode(untrusted_bytes);
+  Result<LabTable> table = DecodeLab(untrusted_bytes);
   if (!table) return Within(std::move(table).error(), "reading a lab table");
   return table;
 }
@@ -334,7 +335,7 @@ bool LooksLikeLabTable(std::string_view untrusted_bytes) {
 Result<std::string> ContentHash(const LabTable& table) {
   Result<std::string> bytes = Serialize(table, {});
   if (!bytes) return Within(std::move(bytes).error(), "hashing a lab table");
-  return HexEncode(crypto::Sha256(*bytes));
+  return crypto::HexSha256(*bytes);
 }
 
 }  // namespace fieldcost::wire

@@ -15,10 +15,10 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::string_view kSigningDomain = "fieldcost metadata v1";
+constexpr std::string_view kMetadataDomain = "fieldcost metadata v1";
 
 std::string SigningInput(std::string_view payload) {
-  std::string input(kSigningDomain);
+  std::string input(kMetadataDomain);
   input += '\0';
   input += payload;
   return input;

@@ -16,6 +16,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/crypto/sha256.h"
 #include "common/wire/wire.pb.h"
 
 namespace fieldcost::wire {
@@ -24,7 +25,6 @@ namespace {
 constexpr std::string_view kRootRole = "root";
 constexpr std::string_view kTimestampRole = "timestamp";
 constexpr std::string_view kSnapshotRole = "snapshot";
-constexpr std::size_t kHashBytes = 32;
 
 using KeyColumn = google::protobuf::RepeatedPtrField<std::string>;
 
@@ -112,7 +112,7 @@ std::string EncodePayload(const SnapshotMetadata& snapshot) {
   payload.set_synthetic(snapshot.synthetic);
   payload.set_fragment_bits(snapshot.fragment_bits);
   for (const FragmentReference& fragment : snapshot.fragments) {
-    FIELDCOST_CHECK(fragment.sha256.size() == kHashBytes);
+    FIELDCOST_CHECK(fragment.sha256.size() == crypto::kSha256Bytes);
     payload.mutable_fragment_sha256()->append(fragment.sha256);
     payload.add_fragment_bytes(fragment.size_bytes);
     payload.add_fragment_rows(fragment.row_count);
@@ -146,7 +146,7 @@ Result<RootMetadata> DecodeRoot(std::string_view untrusted_payload) {
 Result<TimestampMetadata> DecodeTimestamp(std::string_view untrusted_payload) {
   proto::TimestampPayload payload;
   FIELDCOST_TRY(ParsePayload(untrusted_payload, kTimestampRole, payload));
-  if (payload.snapshot_sha256().size() != kHashBytes) {
+  if (payload.snapshot_sha256().size() != crypto::kSha256Bytes) {
     return Fail(ErrorCode::kCorrupt, "a snapshot hash of {} bytes",
                 payload.snapshot_sha256().size());
   }
@@ -171,7 +171,7 @@ Result<SnapshotMetadata> DecodeSnapshot(std::string_view untrusted_payload) {
                 payload.fragment_bits(), kMaxFragmentBits);
   }
   const std::size_t count = std::size_t{1} << payload.fragment_bits();
-  if (payload.fragment_sha256().size() != count * kHashBytes ||
+  if (payload.fragment_sha256().size() != count * crypto::kSha256Bytes ||
       static_cast<std::size_t>(payload.fragment_bytes_size()) != count ||
       static_cast<std::size_t>(payload.fragment_rows_size()) != count) {
     return Fail(ErrorCode::kCorrupt, "the list of fragments does not have 2^{} entries",
@@ -192,7 +192,7 @@ Result<SnapshotMetadata> DecodeSnapshot(std::string_view untrusted_payload) {
                   payload.fragment_bytes(index), payload.fragment_rows(index));
     }
     snapshot.fragments.push_back(
-        {.sha256 = payload.fragment_sha256().substr(i * kHashBytes, kHashBytes),
+        {.sha256 = payload.fragment_sha256().substr(i * crypto::kSha256Bytes, crypto::kSha256Bytes),
          .size_bytes = payload.fragment_bytes(index),
          .row_count = payload.fragment_rows(index)});
   }

@@ -32,7 +32,7 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
   return {};
 }
 
-Result<std::vector<StatRow>> Decode(std::string_view untrusted_bytes) {
+Result<std::vector<StatRow>> DecodeProfileRows(std::string_view untrusted_bytes) {
   FIELDCOST_ASSIGN(std::vector<StatRow> rows, DecodeFragment(untrusted_bytes, kMaxProfileRows));
   FIELDCOST_TRY(CheckProfile(rows));
   return rows;
@@ -70,7 +70,7 @@ Result<std::string> EncodeProfile(const std::vector<StatRow>& rows) {
 }
 
 Result<std::vector<StatRow>> DecodeProfile(std::string_view untrusted_bytes) {
-  Result<std::vector<StatRow>> rows = Decode(untrusted_bytes);
+  Result<std::vector<StatRow>> rows = DecodeProfileRows(untrusted_bytes);
   if (!rows) return Within(std::move(rows).error(), "reading a profile");
   return rows;
 }

@@ -15,9 +15,9 @@ namespace {
 using recording::Interval;
 using recording::Recording;
 
-class Maker {
+class TimelineMaker {
  public:
-  Maker(const Recording& recording, std::size_t bins, IdleTimeline& timeline)
+  TimelineMaker(const Recording& recording, std::size_t bins, IdleTimeline& timeline)
       : recording_(recording), bins_(bins), timeline_(timeline) {}
 
   Status AddPart(const Interval& part) {
@@ -105,7 +105,7 @@ Result<std::optional<IdleTimeline>> MakeIdleTimeline(const Recording& recording,
     timeline.length_ns = std::max(timeline.length_ns, to_ns - std::min(to_ns, part.from_ns));
   }
   if (timeline.length_ns == 0) return std::optional<IdleTimeline>();
-  Maker maker(recording, bins, timeline);
+  TimelineMaker maker(recording, bins, timeline);
   for (const Interval& part : parts) FIELDCOST_TRY(maker.AddPart(part));
   maker.Finish();
   return std::optional(std::move(timeline));

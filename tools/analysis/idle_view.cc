@@ -50,17 +50,17 @@ std::optional<std::size_t> MetricOf(const Recording& recording, std::string_view
   return tree::FindMetric(recording.contents().descriptions.metrics, name);
 }
 
-class Maker {
+class ViewMaker {
  public:
-  Maker(const Recording& recording, IdleView& view)
+  ViewMaker(const Recording& recording, IdleView& view)
       : recording_(recording), dictionary_(recording.dictionary()), view_(view) {}
 
   Status AddPart(const Interval& part) {
     FIELDCOST_ASSIGN(const tree::RunValues values, recording_.Values(part));
-    FIELDCOST_TRY(ForEachValue(values, idle::kCpuIdle, &Maker::AddIdle));
-    FIELDCOST_TRY(ForEachValue(values, idle::kStatIdle, &Maker::AddStat));
-    FIELDCOST_TRY(ForEachValue(values, idle::kPairs, &Maker::AddPairNs));
-    FIELDCOST_TRY(ForEachValue(values, idle::kPairTicks, &Maker::AddPairTicks));
+    FIELDCOST_TRY(ForEachValue(values, idle::kCpuIdle, &ViewMaker::AddIdle));
+    FIELDCOST_TRY(ForEachValue(values, idle::kStatIdle, &ViewMaker::AddStat));
+    FIELDCOST_TRY(ForEachValue(values, idle::kPairs, &ViewMaker::AddPairNs));
+    FIELDCOST_TRY(ForEachValue(values, idle::kPairTicks, &ViewMaker::AddPairTicks));
     const auto& streams = recording_.contents().descriptions.streams;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const recording::StreamId stream(static_cast<std::uint16_t>(i));
@@ -82,7 +82,7 @@ class Maker {
 
  private:
   Status ForEachValue(const tree::RunValues& values, std::string_view metric,
-                      Status (Maker::*add)(tree::PathId, std::uint64_t)) {
+                      Status (ViewMaker::*add)(tree::PathId, std::uint64_t)) {
     const auto index = MetricOf(recording_, metric);
     if (!index) return {};
     const std::span<const std::uint64_t> column = values.column(*index);
@@ -205,7 +205,7 @@ Result<IdleView> MakeIdleView(const Recording& recording, std::span<const Interv
                 "recording");
   }
   IdleView view{.dictionary = recording.contents().dictionary, .about = *about};
-  Maker maker(recording, view);
+  ViewMaker maker(recording, view);
   for (const Interval& part : parts) FIELDCOST_TRY(maker.AddPart(part));
   maker.Finish();
   std::ranges::sort(view.all_pairs.lengths, {}, &LengthCount::slot);

@@ -15,27 +15,27 @@ namespace {
 
 using inference::Verdict;
 
-struct Side {
+struct LabSide {
   stats::ApiSums all;
   std::map<stats::HardwareClass, stats::ContributionScalars> by_class;
 };
 
 using Name = std::tuple<std::string, std::string, std::string>;  // soname, symbol, its version
-using ByApi = std::map<Name, Side>;
+using SidesByApi = std::map<Name, LabSide>;
 
-ByApi SumsOf(const wire::LabTable& table, stats::Metric metric) {
-  ByApi sums;
+SidesByApi SumsOf(const wire::LabTable& table, stats::Metric metric) {
+  SidesByApi sums;
   for (const stats::StatRow& row : table.rows) {
     if (row.key.metric != metric) continue;
     const stats::ApiKey& api = row.key.api;
-    Side& side = sums[{api.soname, api.symbol, api.symbol_version}];
+    LabSide& side = sums[{api.soname, api.symbol, api.symbol_version}];
     side.all.Merge(row);
     side.by_class[row.key.hardware].Merge(row.scalars);
   }
   return sums;
 }
 
-std::vector<inference::MachineStratum> StrataOf(const Side& before, const Side& after) {
+std::vector<inference::MachineStratum> StrataOf(const LabSide& before, const LabSide& after) {
   std::vector<inference::MachineStratum> strata;
   for (const auto& [hardware, scalars] : before.by_class) {
     const auto other = after.by_class.find(hardware);
@@ -45,7 +45,7 @@ std::vector<inference::MachineStratum> StrataOf(const Side& before, const Side& 
   return strata;
 }
 
-LabChange Compare(const Side& before, const Side& after) {
+LabChange CompareLab(const LabSide& before, const LabSide& after) {
   LabChange change;
   change.before = stats::FiguresOf(before.all, stats::Whose::kOwn);
   change.after = stats::FiguresOf(after.all, stats::Whose::kOwn);
@@ -63,7 +63,7 @@ bool HasEnough(const LabChange& change) {
          inference::kLabThresholds.least_values;
 }
 
-void Decide(std::vector<LabChange>& changes) {
+void DecideLab(std::vector<LabChange>& changes) {
   std::vector<double> p_values;
   for (const LabChange& change : changes) {
     if (HasEnough(change)) p_values.push_back(change.test.p);
@@ -79,7 +79,7 @@ void Decide(std::vector<LabChange>& changes) {
 }
 
 // The sort key; smaller keys come first.
-auto OrderOf(const LabChange& change) {
+auto LabOrder(const LabChange& change) {
   const bool more = change.change == Verdict::kMore;
   const bool less = change.change == Verdict::kLess;
   const int kind = more ? 0 : less ? 1 : change.change == Verdict::kNone ? 2 : 3;
@@ -91,18 +91,18 @@ auto OrderOf(const LabChange& change) {
 
 std::vector<LabChange> CompareLabTables(const wire::LabTable& before, const wire::LabTable& after,
                                         stats::Metric metric) {
-  const ByApi old = SumsOf(before, metric);
+  const SidesByApi old = SumsOf(before, metric);
   std::vector<LabChange> changes;
   for (const auto& [name, side] : SumsOf(after, metric)) {
     const auto found = old.find(name);
     if (found == old.end()) continue;
-    LabChange change = Compare(found->second, side);
+    LabChange change = CompareLab(found->second, side);
     std::tie(change.soname, change.symbol, change.symbol_version) = name;
     change.metric = metric;
     changes.push_back(std::move(change));
   }
-  Decide(changes);
-  std::ranges::sort(changes, {}, OrderOf);
+  DecideLab(changes);
+  std::ranges::sort(changes, {}, LabOrder);
   return changes;
 }
 

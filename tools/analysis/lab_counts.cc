@@ -38,14 +38,14 @@ struct Api {
   double timed = 0;
 };
 
-struct Side {
+struct CountSide {
   std::map<ApiName, std::uint32_t> numbers;
   std::vector<Api> apis;  // by number
   std::uint32_t runs = 0;
   std::set<std::string> selected;  // globs of the measurements
 };
 
-void Add(const LabTotal& total, Totals& totals) {
+void AddTotal(const LabTotal& total, Totals& totals) {
   const auto [place, is_new] = totals.emplace(total.metric, total);
   if (is_new) return;
   bool saturated = false;
@@ -53,7 +53,7 @@ void Add(const LabTotal& total, Totals& totals) {
   place->second.most = stats::SaturatingAdd(place->second.most, total.most, saturated);
 }
 
-std::uint32_t NumberOf(Side& side, const stats::ApiKey& api) {
+std::uint32_t NumberOf(CountSide& side, const stats::ApiKey& api) {
   const auto [place, is_new] =
       side.numbers.emplace(NameOf(api), static_cast<std::uint32_t>(side.apis.size()));
   if (is_new) side.apis.emplace_back();
@@ -61,7 +61,7 @@ std::uint32_t NumberOf(Side& side, const stats::ApiKey& api) {
 }
 
 // Reads totals. If a value is unknown for one build of a library, it is unknown for all.
-std::vector<std::uint32_t> AddApis(const wire::LabTable& table, Side& side) {
+std::vector<std::uint32_t> AddApis(const wire::LabTable& table, CountSide& side) {
   std::vector<std::uint32_t> numbers;  // by index in the table
   std::set<std::pair<std::uint32_t, Metric>> unknown;
   for (const wire::LabApi& api : table.apis) {
@@ -72,7 +72,7 @@ std::vector<std::uint32_t> AddApis(const wire::LabTable& table, Side& side) {
     }
     for (const LabTotal& total : api.totals) {
       missing.erase(total.metric);
-      Add(total, side.apis[numbers.back()].totals);
+      AddTotal(total, side.apis[numbers.back()].totals);
     }
     for (const Metric metric : missing) unknown.emplace(numbers.back(), metric);
   }
@@ -80,8 +80,8 @@ std::vector<std::uint32_t> AddApis(const wire::LabTable& table, Side& side) {
   return numbers;
 }
 
-Side SideOf(const wire::LabTable& table) {
-  Side side;
+CountSide SideOf(const wire::LabTable& table) {
+  CountSide side;
   const std::vector<std::uint32_t> numbers = AddApis(table, side);
   for (const auto& [outer, inner] : table.pairs) {
     side.apis[numbers[outer]].callees.insert(numbers[inner]);
@@ -107,7 +107,7 @@ Side SideOf(const wire::LabTable& table) {
 }
 
 // The total of the metric; 0 for an API that was never called.
-std::optional<LabTotal> TotalOf(const Side& side, const ApiName& name, Metric metric) {
+std::optional<LabTotal> TotalOf(const CountSide& side, const ApiName& name, Metric metric) {
   const auto number = side.numbers.find(name);
   if (number == side.numbers.end()) return LabTotal{.metric = metric};
   const Totals& totals = side.apis[number->second].totals;
@@ -128,7 +128,7 @@ bool IsMuchAbove(const LabTotal& high, const LabTotal& low) {
          inference::kLabThresholds.least_ratio * static_cast<double>(low.most);
 }
 
-void Decide(LabCount& count, std::uint32_t runs) {
+void DecideCount(LabCount& count, std::uint32_t runs) {
   if (IsAbove(count.after, count.before, runs)) {
     count.change = Verdict::kMore;
     count.decides = runs >= kLeastCountedRuns && IsMuchAbove(count.after, count.before);
@@ -153,14 +153,14 @@ double Factor(const LabCount& count) {
 using Changes = std::map<std::uint32_t, const LabCount*>;
 
 // If two APIs call each other, the one with the shorter stack is first.
-bool IsFirst(const Side& side, std::uint32_t outer, std::uint32_t inner) {
+bool IsFirst(const CountSide& side, std::uint32_t outer, std::uint32_t inner) {
   return !side.apis[inner].callees.contains(outer) ||
          side.apis[outer].depth < side.apis[inner].depth;
 }
 
 // Whether a caller's change explains this one: its factor is at least half as large.
 bool FollowsCaller(std::uint32_t number, const LabCount& count, const Changes& same,
-                   const Side& side) {
+                   const CountSide& side) {
   const auto& callers = side.apis[number].callers;
   return std::any_of(callers.begin(), callers.end(), [&](std::uint32_t caller) {
     const auto change = same.find(caller);
@@ -171,7 +171,7 @@ bool FollowsCaller(std::uint32_t number, const LabCount& count, const Changes& s
 
 // Whether a callee's change explains this one: it is at least half as large in bytes.
 bool FollowsCallee(std::uint32_t number, const LabCount& count, const Changes& same,
-                   const Side& side) {
+                   const CountSide& side) {
   const auto& callees = side.apis[number].callees;
   return std::any_of(callees.begin(), callees.end(), [&](std::uint32_t callee) {
     const auto change = same.find(callee);
@@ -182,7 +182,7 @@ bool FollowsCallee(std::uint32_t number, const LabCount& count, const Changes& s
 }
 
 // Marks the changes in one direction that follow from others.
-void MarkFollowers(Verdict direction, const Side& side, std::vector<LabCount>& counts) {
+void MarkFollowers(Verdict direction, const CountSide& side, std::vector<LabCount>& counts) {
   std::map<Metric, Changes> changes;
   const auto number_of = [&side](const LabCount& count) {
     return side.numbers.find({count.soname, count.symbol, count.symbol_version});
@@ -208,7 +208,7 @@ void MarkFollowers(Verdict direction, const Side& side, std::vector<LabCount>& c
 }
 
 // The sort key; smaller keys come first.
-auto OrderOf(const LabCount& count) {
+auto CountOrder(const LabCount& count) {
   const int kind = count.decides                             ? 0
                    : count.change == Verdict::kMore          ? 1
                    : count.change == Verdict::kLess          ? 2
@@ -219,7 +219,7 @@ auto OrderOf(const LabCount& count) {
 }
 
 // The APIs that can be compared.
-std::set<ApiName> NamesOf(const Side& old, const Side& now) {
+std::set<ApiName> NamesOf(const CountSide& old, const CountSide& now) {
   const bool same_selection = old.selected == now.selected;
   std::set<ApiName> names;
   for (const auto& [name, number] : old.numbers) {
@@ -231,7 +231,8 @@ std::set<ApiName> NamesOf(const Side& old, const Side& now) {
   return names;
 }
 
-void CompareApi(const Side& old, const Side& now, const ApiName& name, LabCounts& counts) {
+void CompareApi(const CountSide& old, const CountSide& now, const ApiName& name,
+                LabCounts& counts) {
   for (const stats::MetricTraits& traits : stats::kMetrics) {
     if (!traits.is_exact) continue;
     const Metric metric = traits.metric;
@@ -242,7 +243,7 @@ void CompareApi(const Side& old, const Side& now, const ApiName& name, LabCounts
                    .before = before.value_or(LabTotal{.metric = metric}),
                    .after = after.value_or(LabTotal{.metric = metric})};
     std::tie(count.soname, count.symbol, count.symbol_version) = name;
-    if (before && after) Decide(count, std::min(old.runs, now.runs));
+    if (before && after) DecideCount(count, std::min(old.runs, now.runs));
     if (metric == Metric::kCallsPerRun) {
       counts.vary_before += count.VariesBefore() ? 1 : 0;
       counts.vary_after += count.VariesAfter() ? 1 : 0;
@@ -256,8 +257,8 @@ void CompareApi(const Side& old, const Side& now, const ApiName& name, LabCounts
 LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& after) {
   LabCounts counts;
   if (before.parts.size() != after.parts.size()) return counts;
-  const Side old = SideOf(before);
-  const Side now = SideOf(after);
+  const CountSide old = SideOf(before);
+  const CountSide now = SideOf(after);
   counts.runs_before = old.runs;
   counts.runs_after = now.runs;
   counts.is_compared = std::min(old.runs, now.runs) != 0;
@@ -265,7 +266,7 @@ LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& a
   for (const ApiName& name : NamesOf(old, now)) CompareApi(old, now, name, counts);
   MarkFollowers(Verdict::kMore, now, counts.apis);
   MarkFollowers(Verdict::kLess, old, counts.apis);
-  std::ranges::sort(counts.apis, {}, OrderOf);
+  std::ranges::sort(counts.apis, {}, CountOrder);
   return counts;
 }
 

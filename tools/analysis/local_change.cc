@@ -13,10 +13,10 @@ namespace {
 
 using inference::Verdict;
 
-using ByApi = std::map<std::pair<std::string, std::string>, stats::ApiSums>;
+using SumsByApi = std::map<std::pair<std::string, std::string>, stats::ApiSums>;
 
-ByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
-  ByApi sums;
+SumsByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
+  SumsByApi sums;
   for (const stats::StatRow& row : rows) {
     if (row.key.metric == metric) sums[{row.key.api.soname, row.key.api.symbol}].Merge(row);
   }
@@ -30,7 +30,7 @@ Verdict Decide(const LocalChange& change) {
   return inference::VerdictOf({.q = 0, .ratio = change.ratio, .delta = change.delta}, least);
 }
 
-LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
+LocalChange CompareSums(const stats::ApiSums& before, const stats::ApiSums& after) {
   LocalChange change;
   change.before = stats::FiguresOf(before, stats::Whose::kOwn);
   change.after = stats::FiguresOf(after, stats::Whose::kOwn);
@@ -46,7 +46,7 @@ LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
 }
 
 // The sort key; smaller keys come first.
-auto OrderOf(const LocalChange& change) {
+auto ChangeOrder(const LocalChange& change) {
   const bool more = change.change == Verdict::kMore;
   const bool less = change.change == Verdict::kLess;
   const double strength = more ? -change.ratio : less ? change.ratio : 0;
@@ -61,17 +61,17 @@ auto OrderOf(const LocalChange& change) {
 
 std::vector<LocalChange> CompareLocal(std::span<const stats::StatRow> before,
                                       std::span<const stats::StatRow> after, stats::Metric metric) {
-  const ByApi old = SumsOf(before, metric);
+  const SumsByApi old = SumsOf(before, metric);
   std::vector<LocalChange> changes;
   for (const auto& [name, sums] : SumsOf(after, metric)) {
     const auto found = old.find(name);
     if (found == old.end()) continue;
-    LocalChange change = Compare(found->second, sums);
+    LocalChange change = CompareSums(found->second, sums);
     std::tie(change.soname, change.symbol) = name;
     change.metric = metric;
     changes.push_back(std::move(change));
   }
-  std::ranges::sort(changes, {}, OrderOf);
+  std::ranges::sort(changes, {}, ChangeOrder);
   return changes;
 }
 

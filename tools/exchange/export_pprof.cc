@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-std::string UnitText(tree::Unit unit) {
+std::string PprofUnit(tree::Unit unit) {
   return unit == tree::Unit::kNanoseconds ? "nanoseconds" : std::string(tree::Name(unit));
 }
 
@@ -61,7 +61,7 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
   if (!title.empty()) content.comments.push_back(NameText(title));
   std::vector<std::vector<std::uint64_t>> sums;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    content.types.push_back({metrics[i].name, UnitText(metrics[i].unit)});
+    content.types.push_back({metrics[i].name, PprofUnit(metrics[i].unit)});
     content.comments.push_back(std::string(kMetricComment) + MetricText(metrics[i]));
     FIELDCOST_ASSIGN(std::vector<std::uint64_t> self, view.SelfSums(i, kMost));
     sums.push_back(std::move(self));

@@ -13,7 +13,7 @@
 namespace fieldcost::exchange {
 namespace {
 
-std::string_view UnitText(tree::Unit unit) {
+std::string_view SpeedscopeUnit(tree::Unit unit) {
   switch (unit) {
     case tree::Unit::kNanoseconds:
       return "nanoseconds";
@@ -75,7 +75,7 @@ Status WriteProfile(const ExportView& view, std::size_t metric, std::size_t grou
   if (nodes.empty() && !is_first) return {};
   json.NewLine().Object().Member("type", "sampled");
   WriteName(view, metric, view.groups()[group].thread, json);
-  json.Member("unit", UnitText(view.metrics()[metric].unit)).Member("startValue", 0);
+  json.Member("unit", SpeedscopeUnit(view.metrics()[metric].unit)).Member("startValue", 0);
   json.Member("endValue", total).NewLine().Key("samples").Array();
   for (const std::size_t node : nodes) {
     WriteStack(view, node, json);

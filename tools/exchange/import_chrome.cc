@@ -22,7 +22,7 @@
 namespace fieldcost::exchange {
 namespace {
 
-constexpr unsigned kDecimals = 3;  // from us to ns
+constexpr unsigned kTimeDecimals = 3;  // from us to ns
 
 struct TraceEvent {
   std::optional<std::string> name;
@@ -84,8 +84,8 @@ class Chrome : public JsonEvents {
   Status Number(std::string_view untrusted_digits) override {
     if (InArgs()) TakeNumber(untrusted_digits);
     if (!InEvent()) return {};
-    if (key_ == "ts") event_.begin_ns = ScaledValue(untrusted_digits, kDecimals);
-    if (key_ == "dur") event_.length_ns = ScaledNumber(untrusted_digits, kDecimals);
+    if (key_ == "ts") event_.begin_ns = ScaledValue(untrusted_digits, kTimeDecimals);
+    if (key_ == "dur") event_.length_ns = ScaledNumber(untrusted_digits, kTimeDecimals);
     return Place(untrusted_digits);
   }
   Status Other() override { return {}; }

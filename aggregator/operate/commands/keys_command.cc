@@ -38,7 +38,7 @@ Result<int> Change(const Arguments& arguments, KeyChange change, publish::KeyRol
   return 0;
 }
 
-Result<int> Show(const Arguments& arguments) {
+Result<int> RunShowKeys(const Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   const bool json = arguments.Has("--json");
   FIELDCOST_ASSIGN(const std::string text, ShowKeys(config, json, SystemClock()));
@@ -101,7 +101,7 @@ command::Command ShowCommand() {
           .summary = "Print every signing key and its file, and when the root expires",
           .help = R"(Example:
   fieldcost-aggregator keys show --config aggregator.toml --json)",
-          .handler = Show};
+          .handler = RunShowKeys};
 }
 
 command::Command RotateCommand() {

@@ -25,7 +25,7 @@ Result<int> Sign(const command::Arguments& arguments) {
   return 0;
 }
 
-Result<int> Show(const command::Arguments& arguments) {
+Result<int> RunShowPolicy(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_ASSIGN(const auto policy, publish::PublishedPolicy(config.store.data_dir));
   if (!policy) {
@@ -61,7 +61,7 @@ command::Command PolicyCommand() {
                         .summary = "Print the policy in force, in the form that sign accepts",
                         .help = R"(Example:
   fieldcost-aggregator policy show --config aggregator.toml)",
-                        .handler = Show};
+                        .handler = RunShowPolicy};
   return {.name = "policy",
           .summary = "What agents are asked to measure",
           .commands = {std::move(sign), std::move(show)}};

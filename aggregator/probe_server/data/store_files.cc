@@ -44,7 +44,7 @@ Result<bool> LockByte(const UniqueFd& fd, const std::filesystem::path& path, int
 
 std::string MarkText(std::uint64_t changes) {
   const std::string number = fmt::format("{:020}", changes);
-  const std::string check = HexEncode(crypto::Sha256("probe server mark " + number));
+  const std::string check = crypto::HexSha256("probe server mark " + number);
   return number + ' ' + check.substr(0, kCheckDigits) + '\n';
 }
 

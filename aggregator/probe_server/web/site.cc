@@ -72,11 +72,10 @@ bool IsApi(std::string_view target) { return target.starts_with("/v1/"); }
 // Style sheet and icon, which are the same for all users.
 http::Response AssetAnswer(const http::Request& untrusted_request, std::string_view type,
                            std::string_view text) {
-  return http::ConditionalAnswer(untrusted_request,
-                                 {.bytes = std::string(text),
-                                  .etag = '"' + HexEncode(crypto::Sha256(text)) + '"',
-                                  .type = std::string(type),
-                                  .cache_control = "max-age=3600"});
+  return http::ConditionalAnswer(untrusted_request, {.bytes = std::string(text),
+                                                     .etag = '"' + crypto::HexSha256(text) + '"',
+                                                     .type = std::string(type),
+                                                     .cache_control = "max-age=3600"});
 }
 
 http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {
