@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # From a clean checkout to a cost table of real programs.     ./deploy/quickstart.sh [--stop|--help]
 #
-# Installs the build packages, builds the release, starts an aggregator on this machine (loopback,
+# Installs the build packages, builds what it runs, starts an aggregator on this machine (loopback,
 # HTTPS, its own certificate authority), makes a throw-away profile that has opted in, runs real
-# programs under `fieldcost run`, uploads, publishes, fetches the catalogue and prints it.
+# programs under `fieldcost run`, uploads, publishes, fetches the catalogue, prints it, and writes a
+# page for the browser.
 #
 #   ./deploy/quickstart.sh           the whole way; a second time it takes seconds
 #   ./deploy/quickstart.sh --stop    stop the aggregator
@@ -15,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly DIR="$(realpath -m "${FIELDCOST_QUICKSTART_DIR:-build/quickstart}")"
-readonly BIN="$(realpath -m "${FIELDCOST_QUICKSTART_PROGRAMS:-build/release/bin}")"
+readonly BIN="$(realpath -m "${FIELDCOST_QUICKSTART_PROGRAMS:-build/quickstart/programs/bin}")"
 readonly DATA="$DIR/server"
 readonly LOG="$DIR/aggregator.log"
 readonly PID_FILE="$DIR/aggregator.pid"
@@ -57,8 +58,8 @@ stop_aggregator() {
 build() {
   local log=build/quickstart-build.log
   mkdir -p build
-  step "build the release (minutes the first time, log: $log)"
-  cmake --workflow --preset release 2>&1 | tee "$log" | awk -F'[][/]' '
+  step "build the programs (minutes the first time, log: $log)"
+  { cmake --preset quickstart && cmake --build --preset quickstart; } 2>&1 | tee "$log" | awk -F'[][/]' '
     /^\[[0-9]+\/[0-9]+\]/ {
       tenth = int($2 * 10 / $3)
       if (tenth != last) { printf "   %d of %d\n", $2, $3; fflush(); last = tenth }
@@ -283,10 +284,13 @@ main() {
   "$BIN/fieldcost" top --limit 40
   ((APIS >= WANTED_APIS && LIBRARIES >= WANTED_LIBRARIES)) ||
     fail "only $APIS APIs of $LIBRARIES libraries after $RUNS runs; run it again"
+  "$BIN/fieldcost" report vendor --library '*' --html "$DIR/costs.html" > /dev/null ||
+    fail "cannot write $DIR/costs.html, see above"
   local example
   example="$("$BIN/fieldcost" top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
   cat << EOF
 
+Open in a browser:   file://$DIR/costs.html
 One API in detail:   FIELDCOST_HOME=$FIELDCOST_HOME $BIN/fieldcost show '$example'
 What would be sent:  FIELDCOST_HOME=$FIELDCOST_HOME $BIN/fieldcost agent preview
 Stop:                ./deploy/quickstart.sh --stop
