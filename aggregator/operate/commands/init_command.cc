@@ -40,15 +40,15 @@ void PrintLineForVolunteers(const MadeDirectory& made, bool is_open,
   // The directory's path has no character that a shell would interpret: a unit names it.
   const std::string url =
       made.url.empty() ? fmt::format("\"$(cat {}/address)\"", directory) : ShellWord(made.url);
-  fmt::print(
-      "Once it has started, volunteers join with this line{}:\n  fieldcost agent join {}{}\n",
-      made.authority.empty() ? "" : "; they need a copy of ca.pem", url,
-      made.authority.empty() ? "" : " --ca-file " + made.authority.string());
+  fmt::print("Once it has started, volunteers join with this line:\n  fieldcost agent join {}{}\n",
+             url, made.authority.empty() ? "" : " --ca-file ca.pem");
   if (!made.authority.empty()) {
-    fmt::print(
-        "They need no ca.pem if you use a certificate that every system trusts, e.g. one issued "
-        "by\n"
-        "certbot; name it with --certificate and --key.\n");
+    fmt::print(R"(They need a copy of
+  {}
+but none if you use a certificate that every system trusts, e.g. one issued by
+certbot; name it with --certificate and --key.
+)",
+               made.authority.string());
   }
   if (operated_by.name.empty() || operated_by.contact.empty() || operated_by.privacy.empty()) {
     fmt::print(

@@ -53,9 +53,9 @@ TEST_F(InitTest, CreatesAServerThatRunsAndCanBeAdministered) {
       Init({"--host", "localhost", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"});
   ASSERT_EQ(init.exit_status, 0) << init.errors;
   EXPECT_THAT(init.output, AllOf(HasSubstr("--check-config --config " + config()),
-                                 HasSubstr("join with this line; they need a copy of ca.pem:\n"
-                                           "  fieldcost agent join \"$(cat " +
-                                           made().string() + "/address)\" --ca-file " +
+                                 HasSubstr("join with this line:\n  fieldcost agent join \"$(cat " +
+                                           made().string() +
+                                           "/address)\" --ca-file ca.pem\nThey need a copy of\n  " +
                                            made().string() + "/ca.pem\n"),
                                  HasSubstr("certbot"), HasSubstr("complete [operator]")));
   EXPECT_EQ(ModeOf(""), 0700U);
@@ -95,10 +95,10 @@ TEST_F(InitTest, PrintsOneLineForVolunteers) {
       Init({"--host", "fieldcost.example", "--operator", "Example", "--contact", "a@b.example",
             "--privacy", "Nothing is kept."});
   ASSERT_EQ(init.exit_status, 0) << init.errors;
-  EXPECT_THAT(init.output,
-              AllOf(HasSubstr("  fieldcost agent join 'https://fieldcost.example:8443' --ca-file " +
-                              made().string() + "/ca.pem\n"),
-                    Not(HasSubstr("complete [operator]"))));
+  EXPECT_THAT(
+      init.output,
+      AllOf(HasSubstr("  fieldcost agent join 'https://fieldcost.example:8443' --ca-file ca.pem\n"),
+            Not(HasSubstr("complete [operator]"))));
 }
 
 TEST_F(InitTest, SignsTheOperatorsTextsIntoTheRootAndRenewsThem) {
