@@ -19,6 +19,7 @@
 #include "tests/support/certificates.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::testing {
 namespace {
@@ -48,7 +49,7 @@ class JoinTest : public ::testing::Test {
     words.insert(words.begin(), kBin + program);
     return RunHere(std::move(words));
   }
-  ProcessResult RunHere(Words words) const {
+  Words Here(Words words) const {
     Words command = {"/usr/bin/env",
                      "-i",
                      "PATH=/usr/bin:/bin",
@@ -57,7 +58,20 @@ class JoinTest : public ::testing::Test {
                      "FIELDCOST_PRELOAD_LIBRARY=" FIELDCOST_BINARY_DIR
                      "/lib/libfieldcost_preload.so"};
     command.insert(command.end(), words.begin(), words.end());
-    return RunProcess({.arguments = std::move(command), .directory = directory_.path()});
+    return command;
+  }
+  ProcessResult RunHere(Words words) const {
+    return RunProcess({.arguments = Here(std::move(words)), .directory = directory_.path()});
+  }
+  Words MissingParts() const {
+    Words parts;
+    const auto status = boost::json::parse(Agent({"status", "--json"}).output);
+    for (const auto& part : status.at("missing").as_array()) {
+      EXPECT_FALSE(part.at("problem").as_string().empty());
+      EXPECT_FALSE(part.at("fix").as_string().empty());
+      parts.emplace_back(part.at("part").as_string());
+    }
+    return parts;
   }
   ProcessResult Agent(Words words) const {
     words.insert(words.begin(), "agent");
@@ -179,6 +193,7 @@ TEST_F(JoinTest, OneLineJoinsAndOneLineLeavesEveryByteAsItWas) {
   ASSERT_NE(at, std::string::npos) << init.output;
   std::string line = init.output.substr(at, init.output.find('\n', at) - at);
   line.replace(0, std::string("  fieldcost ").size(), std::string(kBin) + "fieldcost ");
+  line = "cd " + made.string() + " && " + line;  // the place of ca.pem
 
   MeasureTheVictim();
   WriteHome(".profile", "echo no newline at the end");
@@ -201,6 +216,22 @@ TEST_F(JoinTest, OneLineJoinsAndOneLineLeavesEveryByteAsItWas) {
   EXPECT_EQ(status.at("sent_batches").to_number<int>(), 1);
   EXPECT_EQ(status.at("session_active").as_bool(), true);
   EXPECT_EQ(Run("fieldcost", {"sync"}).exit_status, 0);
+  // Without a service manager only the daemon is left to the user; each part is named with its fix.
+  EXPECT_EQ(MissingParts(), (Words{"daemon"}));
+  EXPECT_THAT(Agent({"status"}).output,
+              HasSubstr("missing             daemon: not running: nothing is collected and sent by "
+                        "itself\n                      keep fieldcostd running"));
+  fs::remove(home() / ".local/share/fieldcost/catalog.db");
+  fs::remove(home() / ".config/fieldcost/session.sh");
+  EXPECT_EQ(MissingParts(), (Words{"session", "daemon", "catalogue"}));
+  EXPECT_EQ(Agent({"session", "on"}).exit_status, 0);
+  EXPECT_EQ(Run("fieldcost", {"sync", "--full"}).exit_status, 0);
+  {
+    BackgroundProcess daemon({.arguments = Here({std::string(kBin) + "fieldcostd"})});
+    ASSERT_TRUE(WaitUntil([this] { return MissingParts().empty(); }));
+    daemon.Signal(SIGTERM);
+    EXPECT_EQ(daemon.Wait().exit_status, 0);
+  }
 
   const ProcessResult left = Agent({"leave"});
   EXPECT_EQ(left.exit_status, 0) << left.errors << left.output;
@@ -271,6 +302,37 @@ TEST_F(JoinTest, LeavingReturnsToTheModeAndTheSumsBeforeJoining) {
   EXPECT_FALSE(fs::exists(home() / ".config/fieldcost/service.toml"));
   EXPECT_FALSE(fs::exists(home() / ".local/share/fieldcost/catalog_root"));
   EXPECT_FALSE(fs::exists(home() / ".profile"));
+}
+
+TEST_F(JoinTest, AgentOnIsSufficientWithAnInstallersPreset) {
+  RootOnly service(directory_.path());
+  const auto before = Listing();
+  // /etc/fieldcost/agent.d, in a mount namespace.
+  const auto with_preset = [&](const std::string& command) {
+    return RunHere(
+        {"/bin/sh", "-c",
+         "mkdir -p etc && cp -a /etc/. etc && cd etc && mkdir -p fieldcost/agent.d && "
+         "printf '[aggregator]\\nurl = \"" +
+             service.url() + "\"\\nca_file = \"" + service.ca() + "\"\\nroot_sha256 = \"" +
+             service.fingerprint() +
+             "\"\\n' > fieldcost/agent.d/10-company.toml && exec unshare --mount /bin/sh "
+             "-c 'mount --bind . /etc || { echo unshare failed >&2; exit 1; }; " +
+             std::string(kBin) + command + "'"});
+  };
+  const ProcessResult status = with_preset("fieldcost agent status");
+  if (status.errors.find("unshare") != std::string::npos) {
+    GTEST_SKIP() << "needs the privilege to make a mount namespace: " << status.errors;
+  }
+  EXPECT_THAT(status.output, AllOf(HasSubstr("mode                off"), HasSubstr(service.url())));
+  EXPECT_THAT(service.targets(), IsEmpty()) << "a preset decides nothing";
+  EXPECT_EQ(Listing(), before);
+
+  const ProcessResult on = with_preset("fieldcost agent on");
+  EXPECT_EQ(on.exit_status, 66) << "this service has no catalogue: " << on.errors;
+  EXPECT_THAT(on.output, AllOf(HasSubstr("operator   Example Project"),
+                               HasSubstr("done       consent "), HasSubstr("done       session ")));
+  EXPECT_EQ(with_preset("fieldcost agent leave").exit_status, 0);
+  EXPECT_EQ(Listing(), before);
 }
 
 TEST_F(JoinTest, RefusesAnotherRootOrCertificateThanExpected) {

@@ -89,6 +89,11 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
   for (const reach::ProcessReach& process : options.programs) {
     programs.push_back(ProcessJson(process));
   }
+  json::array missing;
+  for (const MissingPart& part : options.missing) {
+    missing.push_back(json::object{
+        {"part", Text(part.part)}, {"problem", Text(part.problem)}, {"fix", Text(part.fix)}});
+  }
   // New members are appended, so the order of existing ones never changes.
   return Print({{"mode", Text(Name(status.consent.mode))},
                 {"since", Text(draw::FormatTime(status.consent.since))},
@@ -129,7 +134,8 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
                 {"field_policy_expires", TimeOrNull(status.field_policy.expires)},
                 {"field_policy_problem", Text(status.field_policy.problem)},
                 {"session_active", options.session_active},
-                {"programs", std::move(programs)}});
+                {"programs", std::move(programs)},
+                {"missing", std::move(missing)}});
 }
 
 std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,

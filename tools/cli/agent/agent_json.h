@@ -9,6 +9,7 @@
 #include "agent/reach/reach.h"
 #include "agent/volunteer/agent.h"
 #include "tools/analysis/summary.h"
+#include "tools/cli/agent/missing_parts.h"
 
 namespace fieldcost::cli {
 
@@ -17,6 +18,7 @@ namespace fieldcost::cli {
 struct StatusJsonOptions {
   std::vector<reach::ProcessReach> programs;  // running now
   bool session_active = false;
+  std::vector<MissingPart> missing;
 };
 std::string StatusJson(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusJsonOptions& options);

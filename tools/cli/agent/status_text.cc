@@ -145,6 +145,16 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
   return text;
 }
 
+std::string MissingText(const std::vector<MissingPart>& missing) {
+  std::string text;
+  for (const MissingPart& part : missing) {
+    text += LabelledLine(text.empty() ? "missing" : "",
+                         fmt::format("{}: {}", part.part, part.problem)) +
+            LabelledLine("", "  " + part.fix);
+  }
+  return text;
+}
+
 std::string NamesText(const std::vector<reach::ProcessReach>& processes) {
   std::map<std::string, std::size_t> counts;
   for (const reach::ProcessReach& process : processes) ++counts[process.untrusted_name];

@@ -6,6 +6,7 @@
 #include "agent/reach/reach.h"
 #include "agent/volunteer/agent.h"
 #include "common/draw/terminal.h"
+#include "tools/cli/agent/missing_parts.h"
 
 namespace fieldcost::cli {
 
@@ -21,6 +22,9 @@ std::string PauseEndText(WallTime paused_until);
 
 std::string StatusText(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusTextOptions& options);
+
+// Each missing part, and the command that supplies it; empty if none is missing.
+std::string MissingText(const std::vector<MissingPart>& missing);
 
 // How many of these processes are measured, can be measured, or cannot be and why.
 std::string ProgramsText(const std::vector<reach::ProcessReach>& processes,

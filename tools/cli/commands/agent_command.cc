@@ -10,6 +10,8 @@
 #include "tools/cli/agent/status_text.h"
 #include "tools/cli/agent/switch_off.h"
 #include "tools/cli/cli_commands.h"
+#include "tools/cli/join/join_dialog.h"
+#include "tools/cli/join/look_at_parts.h"
 #include "tools/cli/session/login_session.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
@@ -54,6 +56,11 @@ Result<int> SetMode(settings::Mode mode, const Output& output) {
     FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
     FIELDCOST_TRY(SwitchOff(paths));
   }
+  if (mode == settings::Mode::kOn) {
+    FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
+    FIELDCOST_ASSIGN(const std::optional<JoinRequest> preset, PresetService(paths));
+    if (preset) return JoinByDialog(*preset, true, output);
+  }
   FIELDCOST_ASSIGN(volunteer::Agent agent, OpenAgent());
   if (mode != settings::Mode::kOff) FIELDCOST_TRY(agent.SetMode(mode));
   std::string text = ModeText(mode, agent.config());
@@ -77,16 +84,20 @@ Result<int> ShowStatus(bool names, const Output& output) {
                    reach::Survey({.run_dir = agent.paths().run_dir(), .uid = ::getuid()}));
   const auto session = SessionOf(agent.paths());
   const bool is_active = session && session->active;
+  const std::vector<MissingPart> missing =
+      MissingParts(LookAtParts(agent, status.forbidden ? settings::Mode::kOff : status.consent.mode,
+                               session.value_or(SessionReport{}), SystemClock()));
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(StatusJson(status, agent.paths(), agent.config(),
-                                         {.programs = programs, .session_active = is_active})));
+    FIELDCOST_TRY(WriteStdout(
+        StatusJson(status, agent.paths(), agent.config(),
+                   {.programs = programs, .session_active = is_active, .missing = missing})));
     return 0;
   }
   const StatusTextOptions options{.names = names, .style = output.style};
   FIELDCOST_TRY(
       WritePaged(StatusText(status, agent.paths(), agent.config(), options) +
                      fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
-                     ProgramsText(programs, options),
+                     MissingText(missing) + ProgramsText(programs, options),
                  output));
   return 0;
 }
@@ -126,7 +137,8 @@ command::Command OnCommand() {
   return ModeCommand(
       "on", settings::Mode::kOn, "Measure, and send sums to the configured server",
       R"(What is sent: names and versions of public libraries and functions, sums of their costs,
-the week, and the machine's coarse class. Example:
+the week, and the machine's coarse class. If an installer's preset (/etc/fieldcost/agent.d) names a
+service, this joins it, as `fieldcost agent join` does after a yes. Example:
   fieldcost agent on && fieldcost agent preview)");
 }
 
@@ -209,19 +221,22 @@ command::Command ResumeCommand() {
 }
 
 command::Command StatusCommand() {
-  return {.name = "status",
-          .summary = "Mode, pending data, and which programs can be measured",
-          .help = R"(Examples:
+  return {
+      .name = "status",
+      .summary = "Mode, missing parts, pending data, and which programs can be measured",
+      .help =
+          R"(Names each part that is missing (service, root, session, daemon, catalogue), with the command that
+supplies it, and why runs were not selected. Examples:
   fieldcost agent status
   fieldcost agent status --programs
   fieldcost agent status --json)",
-          .options = {{.names = "--programs,-v,--verbose",
-                       .help = "List the programs, by the reason why they are not measured"}},
-          .handler =
-              [](const command::Arguments& arguments) {
-                return ShowStatus(arguments.Has("--programs"), OutputOf(arguments));
-              },
-          .without = {"--csv"}};
+      .options = {{.names = "--programs,-v,--verbose",
+                   .help = "List the programs, by the reason why they are not measured"}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return ShowStatus(arguments.Has("--programs"), OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 command::Command PreviewCommand() {

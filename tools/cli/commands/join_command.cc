@@ -1,66 +1,11 @@
-// `fieldcost agent join`: shows who operates a service and what joining means, asks, and sets up
+// `fieldcost agent join`: shows the operator of a service and what joining means, asks, and sets up
 // everything.
-#include "agent/settings/agent_config.h"
-#include "agent/settings/hardware.h"
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
-#include "tools/cli/join/join_steps.h"
-#include "tools/cli/join/join_text.h"
-#include "tools/cli/terminal/progress.h"
-#include "tools/cli/terminal/terminal_io.h"
+#include "tools/cli/join/join_dialog.h"
 
 namespace fieldcost::cli {
 namespace {
-
-constexpr int kNo = 1;  // the user declined
-
-struct Request {
-  JoinRequest join;
-  bool yes = false;
-};
-
-// Shows the offer, and asks unless `yes`. False: the user declined.
-Result<bool> IsAgreed(const ServiceOffer& offer, bool yes, const Output& output) {
-  if (output.json) return true;  // with --yes only
-  FIELDCOST_ASSIGN(const std::string example,
-                   ExampleBatchText(settings::ThisHardware(), SystemClock().Now(), output.style));
-  FIELDCOST_TRY(WriteStdout(FitStdout(OfferText(offer) + example + "\n")));
-  return yes || AskYes("Join this service, measure and send? [y/N] ");
-}
-
-Result<int> Run(Request request, const Output& output) {
-  FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
-  if (!request.yes && (output.json || !StdinIsTerminal())) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "join {}: the question cannot be asked here; --yes means that you have read what "
-                "joining means (fieldcost agent join --help) and agree",
-                EscapeControl(request.join.url));
-  }
-  FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
-  request.join.proxy = config.proxy;
-  FIELDCOST_TRY(CheckMayJoin(request.join.url, paths));
-  FIELDCOST_ASSIGN(const ServiceOffer offer, AskService(request.join, paths, SystemClock().Now()));
-  FIELDCOST_TRY(CheckMayJoin(offer.url, paths));
-  FIELDCOST_ASSIGN(const bool agreed, IsAgreed(offer, request.yes, output));
-  if (!agreed) {
-    Remark("not joined; nothing was changed, measured or sent");
-    return kNo;
-  }
-  const std::vector<JoinStep> steps = Join(offer, paths, Progress("fragment"), SystemClock());
-  FIELDCOST_TRY(WriteStdout(output.json ? JoinJson(offer, steps) : FitStdout(StepsText(steps))));
-  const Status outcome = OutcomeOf(steps);
-  if (!outcome) {
-    return Fail(outcome.error().code,
-                "join {}: incomplete: {}; run the same command again to complete it, or undo "
-                "everything with fieldcost agent leave",
-                offer.url, outcome.error().message);
-  }
-  if (!output.json) {
-    FIELDCOST_TRY(
-        WriteStdout("joined\n  look:  fieldcost agent status\n  undo:  fieldcost agent leave\n"));
-  }
-  return 0;
-}
 
 Status CheckSha256(std::string& untrusted_text) {
   const auto bytes = HexDecode(untrusted_text);
@@ -87,7 +32,7 @@ in agent.toml; 76: another root or certificate than expected; 77: the administra
 Examples:
   fieldcost agent join https://fieldcost.example.org
   fieldcost agent join https://fieldcost.example.org:8443 --ca-file ca.pem
-  fieldcost agent join https://fieldcost.example.org --yes --root-sha256 $(cat root.sha256))",
+  fieldcost agent join https://fieldcost.example.org --yes --root-sha256 HEX)",
       .options = {{.names = "url",
                    .value = "URL",
                    .help = "The service",
@@ -106,12 +51,11 @@ Examples:
                   {.names = "--yes,-y", .help = "Do not ask: you agree"}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.join = {.url = arguments.Text("url"),
+            return JoinByDialog({.url = arguments.Text("url"),
                                  .ca_file = arguments.Text("--ca-file"),
                                  .root_sha256 = arguments.Text("--root-sha256"),
                                  .proxy = ""},
-                        .yes = arguments.Has("--yes")},
-                       OutputOf(arguments));
+                                arguments.Has("--yes"), OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -18,7 +18,7 @@ struct JoinRequest {
   std::string proxy;              // as in agent.toml
 };
 
-// What the service states about itself, verified.
+// The statements of the service about itself, verified.
 struct ServiceOffer {
   std::string url;                      // "https://host:port"
   std::string authority;                // the bytes of ca_file; empty = the system's trust store

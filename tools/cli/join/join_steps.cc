@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/catalog/catalog_sync.h"
+#include "common/http/client.h"
 #include "tools/cli/costs/sync_options.h"
 #include "tools/cli/join/join_record.h"
 #include "tools/cli/join/user_units.h"
@@ -103,6 +104,12 @@ Result<std::string> FetchCatalogue(
   return fmt::format("complete; {} fetched", Counted(report.fragments_fetched, "fragment"));
 }
 
+// "https://host:port", or the text itself if it is no URL.
+std::string OriginOf(const std::string& url) {
+  const auto client = http::Client::Create({.url = url});
+  return client ? client->origin() : url;
+}
+
 }  // namespace
 
 bool AddStep(std::string_view name, const Result<std::string>& result,
@@ -117,7 +124,7 @@ Status CheckMayJoin(const std::string& url, const settings::AgentPaths& paths) {
   FIELDCOST_TRY(settings::CheckPermitted(paths.system_file));
   for (const fs::path& file : {paths.config_file, paths.service_file()}) {
     FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(file));
-    if (config.url.empty() || config.url == url) continue;
+    if (config.url.empty() || OriginOf(config.url) == OriginOf(url)) continue;
     return Fail(ErrorCode::kInvalidArgument, "join {}: {} names another service, {}; {}",
                 EscapeControl(url), file.string(), EscapeControl(config.url),
                 file == paths.config_file ? "remove url and ca_file there first"

@@ -15,7 +15,7 @@ namespace fieldcost::cli {
 // One part of joining or leaving, and how it went.
 struct JoinStep {
   std::string_view name;  // "session"
-  std::string text;       // what was done, or must be done by hand
+  std::string text;       // the result, or the user's part
   Status status;          // an error: not done
   bool is_by_hand = false;
 };

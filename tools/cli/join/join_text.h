@@ -20,7 +20,7 @@ std::string OfferText(const ServiceOffer& offer);
 Result<std::string> ExampleBatchText(const stats::HardwareClass& hardware, WallTime now,
                                      const draw::Style& style);
 
-// What was done and what was not, one line each.
+// Which steps were done and which were not, one line each.
 std::string StepsText(const std::vector<JoinStep>& steps);
 // The offer and the steps.
 std::string JoinJson(const ServiceOffer& offer, const std::vector<JoinStep>& steps);

@@ -121,7 +121,7 @@ Result<std::string> RemoveFiles(const JoinRecord& record, const settings::AgentP
 std::vector<JoinStep> Leave(const JoinRecord& record, const settings::AgentPaths& paths,
                             const Clock& clock) {
   std::vector<JoinStep> steps;
-  // Nothing is measured or sent from here on, whatever fails below.
+  // From here on nothing is measured or sent, even if the rest fails.
   if (!AddStep("consent", RestoreMode(record, paths, clock), steps)) return steps;
   const bool is_daemon_over = AddStep("daemon", EndUnits(record), steps);
   const bool is_session_over = AddStep("session", EndSession(record, paths), steps);

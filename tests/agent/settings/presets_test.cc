@@ -1,0 +1,95 @@
+// Presets of installers, the joined service and the user's settings override each other in order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "agent/settings/agent_config.h"
+#include "common/base/file.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::settings {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PresetTest : public ::testing::Test {
+ protected:
+  PresetTest() {
+    paths_.config_file = directory_.path() / "config" / "agent.toml";
+    paths_.presets_dir = directory_.path() / "agent.d";
+    std::filesystem::create_directory(directory_.path() / "config");
+    std::filesystem::create_directory(paths_.presets_dir);
+  }
+  void Preset(const std::string& name, const std::string& text, int mode = 0644) {
+    ASSERT_TRUE(WriteFileAtomically(paths_.presets_dir / name, text, mode));
+  }
+  Error Refusal() const {
+    const auto config = AgentConfig::Load(paths_);
+    EXPECT_FALSE(config.has_value());
+    return config ? Error{} : config.error();
+  }
+
+  const testing::TempDir directory_;
+  AgentPaths paths_;
+};
+
+TEST_F(PresetTest, TheLastNameWinsOverTheFirstAndTheUserOverAll) {
+  Preset("10-distribution.toml",
+         "[aggregator]\nurl = \"https://first.example\"\nca_file = \"ca.pem\"\nproxy = "
+         "\"http://proxy.example:1\"\n[selection]\npicks_per_run = 2\nmax_programs = 3\n");
+  Preset("20-company.toml", "[selection]\npicks_per_run = 4\n");
+  Preset("30-not-read.toml.orig", "nonsense");
+  auto config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->url, "https://first.example");
+  EXPECT_EQ(config->ca_file, paths_.presets_dir / "ca.pem");
+  EXPECT_EQ(config->picks_per_run, 4U);
+  EXPECT_TRUE(config->written.contains("selection.max_programs"));
+
+  // Another url does not inherit the authority of the previous one; an empty one changes nothing.
+  ASSERT_TRUE(WriteFileAtomically(paths_.service_file(),
+                                  "[aggregator]\nurl = \"https://joined.example\"\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(
+      paths_.config_file, "[aggregator]\nurl = \"\"\n[selection]\nmax_programs = 6\n", 0600));
+  config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->url, "https://joined.example");
+  EXPECT_EQ(config->ca_file, "");
+  EXPECT_EQ(config->proxy, "http://proxy.example:1");
+  EXPECT_EQ(config->max_programs, 6U);
+  EXPECT_EQ(config->picks_per_run, 4U);
+}
+
+TEST_F(PresetTest, MissingDirectoryChangesNothing) {
+  paths_.presets_dir = directory_.path() / "missing";
+  EXPECT_EQ(AgentConfig::Load(paths_)->url, "");
+}
+
+TEST_F(PresetTest, CannotNameLibrariesThatAreSent) {
+  Preset("10.toml", "[modules]\nextra_modules = [\"libcompany.so.1\"]\n");
+  const Error error = Refusal();
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr("agent.d/10.toml"));
+  EXPECT_THAT(error.message, HasSubstr("extra_modules"));
+}
+
+TEST_F(PresetTest, RefusesWhatOthersCouldChangeAndWhatIsNotASetting) {
+  Preset("10.toml", "", 0664);
+  EXPECT_EQ(Refusal().code, ErrorCode::kPermissionDenied);
+  Preset("10.toml", "[consent]\nmode = \"on\"\n");
+  EXPECT_THAT(Refusal().message, HasSubstr("agent.d/10.toml:"));
+  for (const char* digest : {"ab", "XX"}) {
+    Preset("10.toml", "[aggregator]\nroot_sha256 = \"" + std::string(digest) + "\"\n");
+    EXPECT_THAT(Refusal().message, HasSubstr("64 lower-case hexadecimal digits"));
+  }
+  Preset("10.toml", "[aggregator]\nurl = \"http://plain.example\"\n");
+  EXPECT_THAT(Refusal().message, HasSubstr("https"));
+}
+
+TEST_F(PresetTest, ThereAreFewOfThem) {
+  for (int i = 0; i <= 64; ++i) Preset(std::to_string(i) + ".toml", "");
+  EXPECT_EQ(Refusal().code, ErrorCode::kTooLarge);
+}
+
+}  // namespace
+}  // namespace fieldcost::settings
