@@ -115,8 +115,8 @@ TABLE = {
                         ["boost/json"]),
     "tools/cli/run": (["base", "names", "command", "shm", "stats", "draw", "reach", "runs", "volunteer", "analysis",
                        "report", "cli", "terminal"], []),
-    "tools/cli/agent": (["base", "stats", "wire", "draw", "settings", "reach", "upload", "volunteer", "analysis", "cli",
-                         "terminal"], ["boost/json"]),
+    "tools/cli/agent": (["base", "stats", "wire", "draw", "catalog", "settings", "reach", "upload", "volunteer",
+                         "analysis", "cli", "terminal"], ["boost/json"]),
     # A session's report names what `agent status` names.
     "tools/cli/session": (["base", "shm", "settings", "reach", "runs", "cli", "terminal", "agent"],
                           ["boost/json"]),
