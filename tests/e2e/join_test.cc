@@ -201,7 +201,7 @@ TEST_F(JoinTest, OneLineJoinsAndOneLineLeavesEveryByteAsItWas) {
   const ProcessResult joined = RunHere({"/bin/sh", "-c", line + " --yes"});
   ASSERT_EQ(joined.exit_status, 0) << joined.errors << joined.output;
   EXPECT_THAT(joined.output,
-              AllOf(HasSubstr("operator   Example Project\n"), HasSubstr("privacy@example.org"),
+              AllOf(HasSubstr("operator      Example Project\n"), HasSubstr("privacy@example.org"),
                     HasSubstr("Backups go after 30 days."), HasSubstr("fieldcost agent forget"),
                     HasSubstr("invented numbers"), HasSubstr("deflate"),
                     HasSubstr("TO DO      daemon     keep fieldcostd running"),
@@ -329,7 +329,7 @@ TEST_F(JoinTest, AgentOnIsSufficientWithAnInstallersPreset) {
 
   const ProcessResult on = with_preset("fieldcost agent on");
   EXPECT_EQ(on.exit_status, 66) << "this service has no catalogue: " << on.errors;
-  EXPECT_THAT(on.output, AllOf(HasSubstr("operator   Example Project"),
+  EXPECT_THAT(on.output, AllOf(HasSubstr("operator      Example Project"),
                                HasSubstr("done       consent "), HasSubstr("done       session ")));
   EXPECT_EQ(with_preset("fieldcost agent leave").exit_status, 0);
   EXPECT_EQ(Listing(), before);

@@ -10,20 +10,23 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr char kConsentText[] = R"(If you join:
-- Programs that you run are measured: in one run of 16, the time, memory or bytes of a few randomly
-  chosen functions. The measuring takes at most 1 % of a program's time.
-- For each measured function of a public library, the sums of its costs are sent to this service, with
-  the library's name, version and build id, the function's name, the week, and the coarse class of this
-  machine. A random key that changes each quarter signs them.
-- No user, host or program name, no path, argument, environment or time of day is ever sent. The
-  server sees your IP address while you talk to it, like every web server.
+- Programs that you run are measured: in one run of 16, the time, memory or
+  bytes of a few randomly chosen functions. The measuring takes at most 1 % of a
+  program's time.
+- For each measured function of a public library, the sums of its costs are sent
+  to this service, with the library's name, version and build id, the function's
+  name, the week, and the coarse class of this machine. A random key that
+  changes each quarter signs them.
+- No user, host or program name, no path, argument, environment or time of day
+  is ever sent. The server sees your IP address while you talk to it, like every
+  web server.
 - Only runs that begin after your answer are sent.
 You can look and undo at any time:
   fieldcost agent preview   every byte before it is sent
   fieldcost agent off       stop at once, and delete unsent data
   fieldcost agent forget    take back what was sent
   fieldcost agent leave     undo everything that joining has changed
-The full statement is PRIVACY.md in /usr/share/doc/fieldcost-agent (agent/PRIVACY.md in the source).
+The full statement is PRIVACY.md in /usr/share/doc/fieldcost-agent.
 )";
 
 std::string Or(const std::string& untrusted_text) {
@@ -60,12 +63,12 @@ void AddSteps(const std::vector<JoinStep>& steps, JsonWriter& json) {
 std::string OfferText(const ServiceOffer& offer) {
   const wire::OperatorStatement& operated_by = offer.operated_by;
   return fmt::format(
-      "service    {}\noperator   {}\ncontact    {}\nprivacy    {}\nroot       SHA-256 {}\n"
-      "authority  {}\n\n{}",
+      "service       {}\noperator      {}\ncontact       {}\nprivacy       {}\n"
+      "root SHA-256  {}\nCA SHA-256    {}\n\n{}",
       EscapeControl(offer.url), Or(operated_by.name), Or(operated_by.contact),
       Or(operated_by.privacy), FingerprintOf(offer.root),
-      offer.authority.empty() ? "those that this system trusts"
-                              : "SHA-256 " + FingerprintOf(offer.authority),
+      offer.authority.empty() ? "none: the authorities that this system trusts"
+                              : FingerprintOf(offer.authority),
       kConsentText);
 }
 
