@@ -1,6 +1,6 @@
 #pragma once
 
-// The writes of a measured call, inline; rare parts are in preload_thread_state.h. Runs inside
+// The rare writes of a measured call, inline; the usual one is shm::AddToCell(). Runs inside
 // handlers: no libc call, no vector register, no lock.
 
 #include <stdint.h>

@@ -81,7 +81,7 @@ void StartCostAccount(ThreadState* thread) {
       process.overhead_per_65536 == 0 ? 0 : ReadClock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-__attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pick) {
+__attribute__((cold, noinline)) void SettleCost(ThreadState* thread, uint32_t pick) {
   thread->check_in = kCallsPerCheck;
   if (process.overhead_per_65536 == 0) return;
   const uint64_t untimed = thread->untimed_since_check;

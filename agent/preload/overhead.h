@@ -17,7 +17,7 @@ inline constexpr uint32_t kCallsPerCheck = 1024;
 void StartCostAccount(ThreadState* thread);
 
 // Settles the account for kCallsPerCheck timed calls; `pick` is the one called most recently.
-void CheckCost(ThreadState* thread, uint32_t pick);
+void SettleCost(ThreadState* thread, uint32_t pick);
 
 // Draws the next gap after a call of a sampled pick has exhausted the last one (gaps.h). Does
 // nothing if another call has drawn it since. REQUIRES: the thread has counters.

@@ -115,7 +115,7 @@ void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_tic
 
 // An untimed call has a cost as well: it is charged like a timed one, which is an upper bound.
 inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) {
-  if (--thread->check_in == 0) CheckCost(thread, pick);
+  if (--thread->check_in == 0) SettleCost(thread, pick);
   return straight;
 }
 
@@ -149,7 +149,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
   if (cells == nullptr) return;
   if (is_sampled && fieldcost_counters != no_counters) DrawGap(thread, pick);
-  if (--thread->check_in == 0) CheckCost(thread, pick);
+  if (--thread->check_in == 0) SettleCost(thread, pick);
   if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
@@ -245,7 +245,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   }
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
   if (FIELDCOST_LIKELY(--thread->check_in != 0)) return;
-  CheckCost(thread, what & ~kSampledFlag);
+  SettleCost(thread, what & ~kSampledFlag);
   if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 

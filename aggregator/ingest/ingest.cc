@@ -106,7 +106,7 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
   const std::string agent_id = pseudonyms_.IdOf(batch.agent);
   if (purpose == Purpose::kBatch) {
     if (auto refusal = CheckAdmission(batch, agent_id)) return *refusal;
-    if (auto refusal = CheckRoom()) return *refusal;
+    if (auto refusal = CheckDiskRoom()) return *refusal;
   }
   AgentRate& rate = purpose == Purpose::kBatch ? rate_ : withdrawal_rate_;
   if (auto refusal = CheckRate(rate, agent_id)) return *refusal;
@@ -187,7 +187,7 @@ std::optional<http::Response> Ingest::RefuseEpoch(wire::Epoch untrusted_epoch) {
   return Refuse(status.error());
 }
 
-std::optional<http::Response> Ingest::CheckRoom() {
+std::optional<http::Response> Ingest::CheckDiskRoom() {
   const bool full = options_.disk_is_full && options_.disk_is_full();
   if (disk_is_full_.exchange(full) != full) {
     LogEvent(full ? LogLevel::kError : LogLevel::kInfo,

@@ -135,14 +135,14 @@ class Ingest {
   std::optional<http::Response> CheckRowRate(const wire::BatchDecoder& decoder,
                                              const std::string& agent_id);
   // nullopt if there is room on the disk for new batches; otherwise the refusal.
-  std::optional<http::Response> CheckRoom();
+  std::optional<http::Response> CheckDiskRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has accepted the batch.
   Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
   // Returns why the row with these totals is too large for the stored row, if so. Errors are the
   // store's.
-  Result<std::optional<RowRefusal>> CheckRoomOf(const stats::RowKey& key,
-                                                const stats::Bucket& totals) const;
+  Result<std::optional<RowRefusal>> CheckSumsFit(const stats::RowKey& key,
+                                                 const stats::Bucket& totals) const;
   void CountAccepted(const store::AcceptResult& result, const std::string& agent_id,
                      const Workspace& workspace);
   http::Response RefuseByStore(const Error& error, const std::string& agent_id);

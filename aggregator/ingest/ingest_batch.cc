@@ -94,11 +94,11 @@ bool Ingest::Workspace::IsDishonest() const {
 
 bool Ingest::Workspace::IsHonest() const { return answer.accepted_rows != 0 && !IsDishonest(); }
 
-Result<std::optional<RowRefusal>> Ingest::CheckRoomOf(const stats::RowKey& key,
-                                                      const stats::Bucket& totals) const {
+Result<std::optional<RowRefusal>> Ingest::CheckSumsFit(const stats::RowKey& key,
+                                                       const stats::Bucket& totals) const {
   if (!IsLarge(totals)) return std::optional<RowRefusal>();
   FIELDCOST_ASSIGN(const auto stored, store_.Get(key));
-  if (HasRoom(totals, stored ? stored->histogram.Totals() : stats::Bucket())) {
+  if (SumsFit(totals, stored ? stored->histogram.Totals() : stats::Bucket())) {
     return std::optional<RowRefusal>();
   }
   return std::optional(RowRefusal{
@@ -135,7 +135,7 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
         refusal = RowRefusal{.problem = RowProblem::kDuplicate,
                              .reason = "the batch contains this row twice"};
       } else {
-        FIELDCOST_ASSIGN(refusal, CheckRoomOf(workspace.key, workspace.rows.totals()));
+        FIELDCOST_ASSIGN(refusal, CheckSumsFit(workspace.key, workspace.rows.totals()));
         if (!refusal) {
           FIELDCOST_ASSIGN(refusal,
                            contributions.Try(workspace.key, workspace.row.first_contribution));

@@ -127,7 +127,7 @@ bool IsLarge(const stats::Bucket& totals) {
   return totals.count > kSmallRowCalls || totals.sum_of_squares > kSmallRowSquares;
 }
 
-bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored) {
+bool SumsFit(const stats::Bucket& totals, const stats::Bucket& stored) {
   const auto most_of = [](Uint128 room, Uint128 taken) {
     return (room - std::min(room, taken)) >> kRoomShareBits;
   };

@@ -43,11 +43,11 @@ struct RowRefusal {
 // was accepted once always passes them.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
 
-// Whether a row with these totals is so large that it needs HasRoom().
+// Whether a row with these totals is so large that it needs SumsFit().
 bool IsLarge(const stats::Bucket& totals);
 // Whether the row may be added to a stored one without risking an overflow, however many rows
 // follow; ingest_limits.h has the proof.
-bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored);
+bool SumsFit(const stats::Bucket& totals, const stats::Bucket& stored);
 
 // Checks a batch's rows one after the other: each by itself, and the sums of those accepted so far
 // against what one machine can do in a week. Not thread-safe.

@@ -73,7 +73,7 @@ AcceptedRows::Row AcceptedRows::row(std::size_t index) const {
 }
 
 std::string AcceptedRows::bytes() const {
-  std::string bytes(1, static_cast<char>(InboxKind::kAdded));
+  std::string bytes(1, static_cast<char>(RecordKind::kAdded));
   std::string value;
   std::string_view previous_key;
   for (std::size_t i = 0; i < entries_.size(); ++i) {

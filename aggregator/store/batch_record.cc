@@ -1,4 +1,4 @@
-// A batch in the log as received (row_codec.cc has varints).
+// A batch in the log as received (stats/varint.h has varints).
 //
 //   batch := kind:u8 varint refused, (varint distance)[refused], body
 //            ; kind 3
@@ -19,7 +19,7 @@ Error Malformed() { return Fail(ErrorCode::kCorrupt, "a logged batch is malforme
 }  // namespace
 
 std::string BatchRecordHead(std::span<const std::uint32_t> refused) {
-  std::string bytes(1, static_cast<char>(InboxKind::kBatch));
+  std::string bytes(1, static_cast<char>(RecordKind::kBatch));
   AppendVarint(refused.size(), bytes);
   std::uint32_t next = 0;
   for (const std::uint32_t row : refused) {
@@ -31,8 +31,8 @@ std::string BatchRecordHead(std::span<const std::uint32_t> refused) {
 
 Status BatchRecordReader::ReadHead(std::string_view& untrusted_rest) {
   refused_.clear();
-  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_rest));
-  if (kind != InboxKind::kBatch) return Malformed();
+  FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(untrusted_rest));
+  if (kind != RecordKind::kBatch) return Malformed();
   untrusted_rest.remove_prefix(1);
   stats::Uint128 count = 0;
   if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return Malformed();
@@ -78,8 +78,8 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
 }
 
 Result<std::string> AcceptedRowsOf(std::string_view untrusted_record) {
-  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_record));
-  if (kind == InboxKind::kAdded) return std::string(untrusted_record);
+  FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(untrusted_record));
+  if (kind == RecordKind::kAdded) return std::string(untrusted_record);
   BatchRecordReader reader;
   AcceptedRows rows;
   FIELDCOST_TRY(reader.Read(untrusted_record, rows));

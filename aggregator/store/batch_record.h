@@ -12,7 +12,7 @@
 
 namespace fieldcost::store {
 
-// A batch as received: the inbox logs it in this form, so that nothing has to be encoded again.
+// A batch as received: it is logged in this form, so that nothing has to be encoded again.
 struct ReceivedBatch {
   std::string_view body;                     // compressed; each of its rows has been checked
   std::span<const std::uint32_t> refused{};  // rows that must not be added, ascending

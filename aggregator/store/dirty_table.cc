@@ -100,14 +100,14 @@ void DirtyTable::Add(const AcceptedRows& rows) {
 }
 
 Status DirtyTable::AddRecord(std::string_view record) {
-  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-  RowIndex& rows = kind == InboxKind::kAdded ? added_ : removed_;
+  FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(record));
+  RowIndex& rows = kind == RecordKind::kAdded ? added_ : removed_;
   Totals part{.batches = 1};
   FIELDCOST_TRY(ForEachAcceptedRow(record, [&](std::string_view key, const CompactRow& row) {
     Merge(rows, key, RowIndex::HashOf(key), row.view());
     part.AddRow(row);
   }));
-  if (kind == InboxKind::kAdded) {
+  if (kind == RecordKind::kAdded) {
     totals_.Add(part);
   } else {
     totals_.Subtract(part);

@@ -1,4 +1,5 @@
-// A batch of an agent on probation, at head key sequence:u64 (ledger.cc; row_codec.cc has varints).
+// A batch of an agent on probation, at head key sequence:u64 (ledger.cc; stats/varint.h has
+// varints).
 //
 //   held := version:u8 = 1 varint accepted_rows, varint weeks,
 //           (varint week, varint contributions)[weeks] record

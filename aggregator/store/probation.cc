@@ -1,4 +1,4 @@
-// An agent's record of probation, at head key "p" (ledger.cc; row_codec.cc has varints).
+// An agent's record of probation, at head key "p" (ledger.cc; stats/varint.h has varints).
 //
 //   probation := version:u8 = 1 varint honest_batches, varint held_batches,
 //                varint began_seconds, flags:u8

@@ -28,7 +28,7 @@ std::size_t RecentRows::MemoryBytes() const {
   return dirty_.memory_bytes() + (frozen_.rows ? frozen_.rows->memory_bytes() : 0);
 }
 
-void RecentRows::AwaitRoom() {
+void RecentRows::AwaitMemory() {
   const MutexLock lock(mutex_);
   changed_.Wait(mutex_, [this]() FIELDCOST_REQUIRES(mutex_) {
     return failure_.has_happened() || options_.checkpoint_seconds == 0 ||

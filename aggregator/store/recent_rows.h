@@ -34,7 +34,7 @@ class RecentRows {
 
   // Waits until the rows take less than kDirtyOverdraft times the memory that starts a checkpoint,
   // or the store has failed. Does not wait if no thread makes checkpoints.
-  void AwaitRoom() FIELDCOST_EXCLUDES(mutex_);
+  void AwaitMemory() FIELDCOST_EXCLUDES(mutex_);
   // Whether there are so many dirty rows that they should be written.
   bool IsCheckpointDue() const FIELDCOST_EXCLUDES(mutex_);
   // Ends AwaitCheckpoint() if a checkpoint is due.

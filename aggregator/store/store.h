@@ -30,9 +30,9 @@ namespace fieldcost::store {
 // The sums of everything ever accepted: exactly once, durably, and always readable in their newest
 // state.
 //
-// Accepted rows go to an inbox (with the replay ledger, in one atomic synced write) and into a
-// table of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and notes up
-// to which inbox number they reach, in one atomic step. Opening replays the rest of the inbox.
+// Accepted rows go to a log (with the replay ledger, in one atomic synced write) and into a table
+// of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and notes up to
+// which number of the log they reach, in one atomic step. Opening replays the rest of the log.
 // SUMS.md explains why nothing is lost or counted twice; LAYOUT.md has the byte formats.
 //
 // After a failed write the store stays in its failed state: Accept() no longer succeeds, since it
@@ -46,7 +46,7 @@ class Store {
   // kNotFound, kIo: the directory is unusable; kCorrupt: its contents are damaged; kUnsupported: a
   // program of another format wrote them (format_mark.h).
   static Result<std::unique_ptr<Store>> Open(StoreOptions options);
-  // Does not checkpoint: the inbox contains everything.
+  // Does not checkpoint: the log contains everything.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

@@ -43,7 +43,7 @@ std::size_t SizeOfApi(std::string_view row_key);
 // The week at the end of a row key.
 std::uint32_t WeekOfRowKey(std::string_view row_key);
 
-// Appends the batch in the form of the inbox: its body as received if there is one, otherwise its
+// Appends the batch in the form of the log: its body as received if there is one, otherwise its
 // rows in our own form.
 void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes);
 

@@ -279,31 +279,31 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
 
 std::string WithdrawnRecord(std::string_view accepted_rows) {
   std::string record(accepted_rows);
-  record[0] = static_cast<char>(InboxKind::kWithdrawn);
+  record[0] = static_cast<char>(RecordKind::kWithdrawn);
   return record;
 }
 
-Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
+Result<RecordKind> RecordKindOf(std::string_view untrusted_record) {
   if (untrusted_record.empty()) return Malformed("inbox version");
-  const InboxKind kind{untrusted_record.front()};
+  const RecordKind kind{untrusted_record.front()};
   switch (kind) {
-    case InboxKind::kAdded:
-    case InboxKind::kWithdrawn:
-    case InboxKind::kBatch:
+    case RecordKind::kAdded:
+    case RecordKind::kWithdrawn:
+    case RecordKind::kBatch:
       return kind;
   }
   const auto version = static_cast<std::uint8_t>(untrusted_record.front());
-  if (version < static_cast<std::uint8_t>(InboxKind::kBatch)) return Malformed("inbox version");
+  if (version < static_cast<std::uint8_t>(RecordKind::kBatch)) return Malformed("inbox version");
   return Fail(ErrorCode::kUnsupported, "inbox record has format version {}; this program knows {}",
-              version, static_cast<int>(InboxKind::kBatch));
+              version, static_cast<int>(RecordKind::kBatch));
 }
 
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
   std::string_view rest = untrusted_bytes;
-  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(rest));
-  if (kind == InboxKind::kBatch) return Malformed("inbox version");
+  FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(rest));
+  if (kind == RecordKind::kBatch) return Malformed("inbox version");
   rest.remove_prefix(1);
   std::string key;
   CompactRow row;

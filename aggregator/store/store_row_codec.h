@@ -32,8 +32,8 @@ inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
 }
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
-// The effect of an inbox record on its rows. The numbers are the records' format versions.
-enum class InboxKind : char {
+// The effect of a record of the log on its rows. The numbers are the records' format versions.
+enum class RecordKind : char {
   kAdded = 1,
   kWithdrawn = 2,
   kBatch = 3,  // adds the rows of a batch, stored as received, for BatchRecordReader
@@ -43,7 +43,7 @@ enum class InboxKind : char {
 std::string WithdrawnRecord(std::string_view accepted_rows);
 
 // kUnsupported if a newer program may have written the record; kCorrupt if none can have.
-Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
+Result<RecordKind> RecordKindOf(std::string_view untrusted_record);
 
 // Calls `visit` for every row of a record that holds rows, not a whole batch: AcceptedRows::bytes()
 // or WithdrawnRecord().

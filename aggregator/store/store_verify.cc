@@ -40,9 +40,9 @@ void Count(const stats::RowKey& key, const Status& status, VerifyReport& report)
 
 // Checks the rows of a held or kept batch, or of a withdrawal.
 Status CheckRecord(std::string_view record, VerifyReport& report) {
-  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
+  FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(record));
   std::string rows(record);
-  if (kind != InboxKind::kWithdrawn) {
+  if (kind != RecordKind::kWithdrawn) {
     FIELDCOST_ASSIGN(rows, AcceptedRowsOf(record));
   }
   return ForEachAcceptedRow(rows, [&](std::string_view bytes, const CompactRow& row) {

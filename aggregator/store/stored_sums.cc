@@ -27,8 +27,8 @@ class StoredSums::RecordAdder {
  public:
   explicit RecordAdder(RecentRows& recent) : recent_(recent) {}
   Status Add(std::string_view record) {
-    FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-    if (kind != InboxKind::kBatch) return recent_.AddRecord(record);
+    FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(record));
+    if (kind != RecordKind::kBatch) return recent_.AddRecord(record);
     FIELDCOST_TRY(reader_.Read(record, rows_));
     recent_.Add(rows_);
     return {};
@@ -81,7 +81,7 @@ Status StoredSums::Replay(bool read_only) {
                        FIELDCOST_REQUIRES(checkpoint_mutex_, lock_order::kCheckpoint) -> Status {
     last_number_ = number;
     if (Status status = adder.Add(record); !status) {
-      return Within(std::move(status).error(), fmt::format("batch {} of the inbox", number));
+      return Within(std::move(status).error(), fmt::format("batch {} of the log", number));
     }
     if (!read_only && recent_.IsCheckpointDue()) return CheckpointLocked();
     return {};
@@ -123,7 +123,7 @@ Status StoredSums::Finish(const Status& status) {
 }
 
 Status StoredSums::Commit(Database::WriteSet& changes) {
-  recent_.AwaitRoom();
+  recent_.AwaitMemory();
   const InsideGate inside(gate_, lock_order::kCommit);
   return Finish(Write(changes));
 }
@@ -131,7 +131,7 @@ Status StoredSums::Commit(Database::WriteSet& changes) {
 Status StoredSums::CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
                                    std::span<const Addition> additions, const AcceptedRows& rows) {
   FIELDCOST_CHECK(!additions.empty());
-  recent_.AwaitRoom();
+  recent_.AwaitMemory();
   const InsideGate inside(gate_, lock_order::kCommit);
   for (const Addition& addition : additions) {
     kept_.PutAddition(addition, head_key, last_number_.fetch_add(1) + 1, changes);
@@ -147,7 +147,7 @@ Status StoredSums::CommitAdditions(Database::WriteSet& changes, std::string_view
 
 Status StoredSums::CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
                                     std::optional<std::uint64_t> kept_number) {
-  recent_.AwaitRoom();
+  recent_.AwaitMemory();
   const InsideGate inside(gate_, lock_order::kCommit);
   const std::uint64_t withdrawal = last_number_.fetch_add(1) + 1;
   changes.Put(Table::kInbox, NumberKey(withdrawal), withdrawn_record);

@@ -49,7 +49,7 @@ struct SearchOptions {
 inline constexpr double kTotalStepNs = 1024;  // totals are rounded down by less than this
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one
-// syncing writer (see sync.h). Never uses the network. One Catalog per thread.
+// syncing writer (see catalog_sync.h). Never uses the network. One Catalog per thread.
 class Catalog {
  public:
   // kNotFound if missing ("run `fieldcost sync`"), kCorrupt if it is not a catalogue of ours.

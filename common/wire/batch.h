@@ -48,8 +48,8 @@ struct BatchRow {
   stats::ApiKey api;
   stats::Metric metric = stats::Metric::kWallTime;
   std::uint32_t week = 0;
-  // True in the first batch in which this agent reports this row key: only then it counts as an
-  // independent contribution.
+  // True in the first batch of the epoch in which this agent reports this API and metric, in any
+  // week and class: only then it counts as an independent contribution.
   bool first_contribution = false;
   stats::CostHistogram histogram;
   bool operator==(const BatchRow&) const = default;
@@ -62,7 +62,7 @@ struct BatchContent {
   bool operator==(const BatchContent&) const = default;
 };
 
-// Encodes and compresses. kTooLarge if a limit of limits.h is passed. Deterministic.
+// Encodes and compresses. kTooLarge if a limit of wire_limits.h is passed. Deterministic.
 Result<std::string> EncodeBatch(const BatchContent& content);
 
 // Size of the encoding before compression, which kBatchTargetBytes limits.
@@ -140,7 +140,7 @@ struct BatchAnswer {
   std::uint32_t accepted_rows = 0;
   std::vector<Reject> rejects;  // at most kMaxListedRejects; reasons are one line of ASCII
   std::uint32_t rejected_rows = 0;
-  // The receipt for withdrawing this batch later (requests.h): lower-case hex, opaque to the agent,
+  // The receipt for withdrawing this batch later (BATCHES.md): lower-case hex, opaque to the agent,
   // at most kMaxReceiptBytes; empty if the server issues none.
   std::string receipt;
   // The rows are kept, but not summed until the agent has sent more batches.

@@ -16,7 +16,7 @@
 //   LabPart  := content_sha256[32] name seed rounds runs left_out started_us environment
 //               counted_runs apis
 //
-// At most 32 MiB compressed and 64 MiB uncompressed; limits.h has how many of each there may be.
+// At most 32 MiB compressed and 64 MiB uncompressed; wire_limits.h limits their number.
 #include "common/wire/lab_table.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ void ReadRows(std::string_view untrusted_bytes) {
     AppendRowValue(same, twice);
     FIELDCOST_CHECK(once == twice);
   }
-  (void)InboxKindOf(untrusted_bytes);
+  (void)RecordKindOf(untrusted_bytes);
   DirtyTable table;
   if (!table.AddRecord(untrusted_bytes)) return;
   std::size_t rows = 0;

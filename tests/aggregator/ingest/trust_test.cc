@@ -312,7 +312,7 @@ TEST_F(TrustTest, ALargeRowTakesOnlyAShareOfTheRoomThatIsLeft) {
   EXPECT_EQ(send(std::uint64_t{1} << 24), 1U) << "refused rows contribute nothing";
 }
 
-TEST(HasRoomTest, NoNumberOfRowsFillsAStoredOne) {
+TEST(SumsFitTest, NoNumberOfRowsFillsAStoredOne) {
   // Each row takes as much as it is allowed to. In the end, as many rows of that size are added as
   // may be accepted but not stored yet.
   stats::Bucket stored;
@@ -321,11 +321,11 @@ TEST(HasRoomTest, NoNumberOfRowsFillsAStoredOne) {
     row.count = stats::Low64((stats::Uint128{kCallsRoom} - stored.count) >> kRoomShareBits);
     row.sum_of_squares = (kSquaresRoom - stored.sum_of_squares) >> kRoomShareBits;
     if (!IsLarge(row)) break;
-    ASSERT_TRUE(HasRoom(row, stored));
+    ASSERT_TRUE(SumsFit(row, stored));
     if (i % 65'536 == 0) {
       stats::Bucket larger = row;
       larger.sum_of_squares += 1;
-      ASSERT_EQ(HasRoom(larger, stored), larger.sum_of_squares <= kSmallRowSquares);
+      ASSERT_EQ(SumsFit(larger, stored), larger.sum_of_squares <= kSmallRowSquares);
     }
     stored.count += row.count;
     stored.sum_of_squares += row.sum_of_squares;

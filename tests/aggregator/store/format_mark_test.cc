@@ -196,7 +196,7 @@ TEST(DowngradeTest, ReportsNewerFormatsAsUnsupportedNotAsDamage) {
   auto store = open();
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, ErrorCode::kUnsupported) << store.error().message;
-  EXPECT_THAT(store.error().message, HasSubstr("batch 2 of the inbox"));
+  EXPECT_THAT(store.error().message, HasSubstr("batch 2 of the log"));
   {
     const std::string path = (dir.path() / "store").string();
     std::vector<std::string> names;

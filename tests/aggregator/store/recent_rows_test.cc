@@ -116,7 +116,7 @@ TEST_F(RecentRowsTest, WaitingEndsWithTheStore) {
   options_.checkpoint_bytes = 0;  // never any room
   RecentRows recent(*database_, options_, failure_);
   failure_.WakeBy([&] { recent.WakeAll(); });
-  std::thread writer([&] { recent.AwaitRoom(); });
+  std::thread writer([&] { recent.AwaitMemory(); });
   static_cast<void>(failure_.Record(Fail(ErrorCode::kIo, "disk full")));
   writer.join();
   EXPECT_FALSE(recent.AwaitCheckpoint());

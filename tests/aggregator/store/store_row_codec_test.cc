@@ -85,18 +85,18 @@ TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
 
 TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
   const AcceptedRows rows;
-  EXPECT_EQ(InboxKindOf(rows.bytes()).value(), InboxKind::kAdded);
-  EXPECT_EQ(InboxKindOf(WithdrawnRecord(rows.bytes())).value(), InboxKind::kWithdrawn);
+  EXPECT_EQ(RecordKindOf(rows.bytes()).value(), RecordKind::kAdded);
+  EXPECT_EQ(RecordKindOf(WithdrawnRecord(rows.bytes())).value(), RecordKind::kWithdrawn);
   const auto ignore = [](std::string_view, const CompactRow&) {};
   for (const std::string& bad : {std::string(), std::string("\0", 1)}) {
-    EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(RecordKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
   }
   for (const char* newer : {"\x04", "\xff"}) {
-    EXPECT_EQ(InboxKindOf(newer).error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(RecordKindOf(newer).error().code, ErrorCode::kUnsupported);
     EXPECT_FALSE(ForEachAcceptedRow(newer, ignore).has_value());
   }
-  EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kBatch);
+  EXPECT_EQ(RecordKindOf("\x03").value(), RecordKind::kBatch);
   EXPECT_FALSE(ForEachAcceptedRow("\x03", ignore).has_value());
 }
 

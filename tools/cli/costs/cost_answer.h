@@ -28,8 +28,7 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
 std::string WaitingNote(const std::set<std::string>& untrusted_symbols);
 
 // Prints the output of a cost query: JSON (RowsJson), CSV of the given kind, or the result of
-// `text` followed by the catalogue's age or, for local measurements, the number of runs. Long text
-// goes through the pager.
+// `text` followed by the catalogue's age. Long text goes through the pager.
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,
                   const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs = std::nullopt);

@@ -97,7 +97,8 @@ class Source {
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
-  // By total, reads no more of a catalogue than needed; by any other key, decodes all of it.
+  // By total, decodes no more rows than it returns (all with `limit` 0); by any other key, all
+  // rows.
   Result<TopApis> Top(const TopOptions& options) const;
 
   // Finds matching names; see Catalog::Search().
