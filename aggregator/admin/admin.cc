@@ -1,6 +1,5 @@
 #include "aggregator/admin/admin.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <optional>
@@ -10,6 +9,8 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/worker_pool.h"
+#include "common/http/request_target.h"
+#include "common/http/routes.h"
 #include "common/json/json_text.h"
 
 namespace fieldcost::admin {
@@ -202,8 +203,9 @@ http::Response Reload(const Operations& operations, const http::Request&) {
 }
 
 struct Action {
-  std::string_view target;
+  std::string_view path;
   http::Response (*run)(const Operations& operations, const http::Request& untrusted_request);
+  std::string_view method = "POST";
 };
 constexpr std::array kActions = std::to_array<Action>({
     {kPublishPath, Publish},
@@ -263,7 +265,7 @@ struct Admin::State {
     const MutexLock turn(turns[action]);
     http::Response response = kActions[action].run(operations, untrusted_request);
     LogEvent(LogLevel::kInfo, "administration",
-             {{"request", kActions[action].target}, {"status", response.status}});
+             {{"request", kActions[action].path}, {"status", response.status}});
     return response;
   }
 
@@ -289,21 +291,20 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   if (auto response = serve::AnswerHealth(untrusted_request, state_->operations.health)) {
     return respond(std::move(*response));
   }
-  const std::string& target = untrusted_request.target;
-  const auto* const action =
-      std::find_if(kActions.begin(), kActions.end(),
-                   [&](const Action& known) { return known.target == target; });
-  if (action == kActions.end()) {
-    return respond(http::NotFound());
+  const auto path = http::PlainPath::Parse(untrusted_request.target);
+  if (!path) return respond(http::NotFound());
+  const auto [action, allowed] =
+      http::FindRoute<Action>(kActions, untrusted_request.method, path->parts());
+  if (action == nullptr) {
+    return respond(allowed.empty() ? http::NotFound() : http::WrongMethod(allowed));
   }
-  if (untrusted_request.method != "POST") return respond(http::WrongMethod("POST"));
   if (!state_->IsAllowed(untrusted_request)) {
     http::Response refusal = Refuse(
         Fail(ErrorCode::kUnauthenticated, "this request needs a token of admin.token_files"));
     refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
     return respond(std::move(refusal));
   }
-  state_->Start(static_cast<std::size_t>(action - kActions.begin()), std::move(untrusted_request),
+  state_->Start(static_cast<std::size_t>(action - kActions.data()), std::move(untrusted_request),
                 std::move(respond));
 }
 

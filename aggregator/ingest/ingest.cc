@@ -1,6 +1,9 @@
 #include "aggregator/ingest/ingest.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 
 #include "aggregator/ingest/ingest_limits.h"
 #include "aggregator/ingest/ingest_workspace.h"
@@ -8,6 +11,8 @@
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/http/request_target.h"
+#include "common/http/routes.h"
 #include "common/wire/wire_limits.h"
 #include "common/wire/wire_requests.h"
 
@@ -15,6 +20,22 @@ namespace fieldcost::ingest {
 namespace {
 
 static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
+
+struct Route {
+  std::string_view path;
+  std::optional<Purpose> purpose;  // nullopt: an enrolment, which has no body
+  std::string_view method = "POST";
+};
+constexpr std::array kRoutes = std::to_array<Route>({
+    {wire::kBatchesPath, Purpose::kBatch},
+    {wire::kWithdrawalsPath, Purpose::kWithdrawal},
+    {wire::kEnrolmentsPath, std::nullopt},
+});
+
+http::FoundRoute<Route> RouteOf(std::string_view method, std::string_view untrusted_target) {
+  const auto path = http::PlainPath::Parse(untrusted_target);
+  return path ? http::FindRoute<Route>(kRoutes, method, path->parts()) : http::FoundRoute<Route>();
+}
 
 // Returns the sender. kInvalidArgument unless the request has the form of an enrolment.
 Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
@@ -58,20 +79,20 @@ Ingest::Workspace& Ingest::ThreadWorkspace() {
 }
 
 bool Ingest::IsTarget(std::string_view untrusted_target) {
-  return untrusted_target == wire::kBatchesPath || untrusted_target == wire::kWithdrawalsPath ||
-         untrusted_target == wire::kEnrolmentsPath;
+  return RouteOf("POST", untrusted_target).route != nullptr;
 }
 
 http::Response Ingest::Handle(const http::Request& untrusted_request) {
-  if (!IsTarget(untrusted_request.target)) {
+  const auto [route, allowed] = RouteOf(untrusted_request.method, untrusted_request.target);
+  if (route == nullptr && allowed.empty()) {
     ++counters_.unknown_target;
     return Refuse(Fail(ErrorCode::kNotFound, "unknown address"));
   }
-  if (untrusted_request.method != "POST") {
+  if (route == nullptr) {
     ++counters_.wrong_method;
-    return http::WrongMethod("POST");
+    return http::WrongMethod(allowed);
   }
-  if (untrusted_request.target == wire::kEnrolmentsPath) return HandleEnrolment(untrusted_request);
+  if (!route->purpose) return HandleEnrolment(untrusted_request);
   if (http::Find(untrusted_request.headers, "Content-Type") != wire::kBatchContentType) {
     ++counters_.wrong_content_type;
     return Refuse(415, Fail(ErrorCode::kUnsupported, "the content type of a batch is {}",
@@ -82,9 +103,7 @@ http::Response Ingest::Handle(const http::Request& untrusted_request) {
     return Refuse(
         Fail(ErrorCode::kTooLarge, "a batch has at most {} bytes", wire::kMaxBatchBodyBytes));
   }
-  return HandleBody(untrusted_request, untrusted_request.target == wire::kBatchesPath
-                                           ? Purpose::kBatch
-                                           : Purpose::kWithdrawal);
+  return HandleBody(untrusted_request, *route->purpose);
 }
 
 http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpose purpose) {

@@ -1,6 +1,7 @@
 #include "aggregator/publish/file_server.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,15 +13,14 @@
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/http/conditional.h"
+#include "common/http/request_target.h"
+#include "common/http/routes.h"
 #include "common/wire/metadata.h"
 #include "common/wire/policy.h"
 
 namespace fieldcost::publish {
 namespace {
 
-constexpr char kRootPrefix[] = "/v1/metadata/root/";
-constexpr char kSnapshotPrefix[] = "/v1/metadata/snapshot/";
-constexpr char kFragmentPrefix[] = "/v1/fragments/";
 constexpr char kForever[] = "public, max-age=31536000, immutable";
 constexpr char kAskAgain[] = "no-cache";
 
@@ -29,35 +29,55 @@ struct Place {
   bool immutable = false;
 };
 
+enum class Name { kFixed, kNewestRoot, kRootVersion, kHash };
+
+struct Route {
+  std::string_view path;
+  const char* file;  // or the folder of the named file
+  Name name;
+  std::string_view method = "GET";  // http::ConditionalAnswer() also accepts HEAD
+};
+constexpr std::array kRoutes = std::to_array<Route>({
+    {wire::kTimestampPath, "timestamp", Name::kFixed},
+    {wire::kPolicyPath, kPolicyFile, Name::kFixed},
+    {wire::kRootPath, "root", Name::kNewestRoot},
+    {"/v1/metadata/root/*", "root", Name::kRootVersion},
+    {"/v1/metadata/snapshot/*", "snapshots", Name::kHash},
+    {"/v1/fragments/*", "fragments", Name::kHash},
+});
+
 bool IsHashName(std::string_view untrusted_name) {
   constexpr std::size_t kHashDigits = 64;
   return untrusted_name.size() == kHashDigits && AreAll(untrusted_name, IsLowerHexDigit);
 }
 
+bool IsRootVersion(std::string_view untrusted_name, std::uint64_t newest) {
+  const auto version = ParseUint64(untrusted_name);
+  return version && std::to_string(*version) == untrusted_name && *version <= newest;
+}
+
 std::optional<Place> PlaceOf(std::string_view untrusted_target,
                              const std::filesystem::path& directory, std::uint64_t root_version) {
-  if (untrusted_target == wire::kTimestampPath) return Place{directory / "timestamp"};
-  if (untrusted_target == wire::kPolicyPath) return Place{directory / kPolicyFile};
-  if (untrusted_target == wire::kRootPath) {
-    return Place{directory / "root" / std::to_string(root_version)};
+  const auto path = http::PlainPath::Parse(untrusted_target);
+  if (!path) return std::nullopt;
+  // Only the address: an unknown file is 404 for every method.
+  const Route* const route = http::FindRoute<Route>(kRoutes, "GET", path->parts()).route;
+  if (route == nullptr) return std::nullopt;
+  const std::filesystem::path file = directory / route->file;
+  const std::string_view untrusted_name = path->parts().back();
+  switch (route->name) {
+    case Name::kFixed:
+      return Place{file};
+    case Name::kNewestRoot:
+      return Place{file / std::to_string(root_version)};
+    case Name::kRootVersion:
+      if (!IsRootVersion(untrusted_name, root_version)) return std::nullopt;
+      break;
+    case Name::kHash:
+      if (!IsHashName(untrusted_name)) return std::nullopt;
+      break;
   }
-  const auto rest_after = [&](std::string_view prefix) -> std::optional<std::string_view> {
-    if (!untrusted_target.starts_with(prefix)) return std::nullopt;
-    return untrusted_target.substr(prefix.size());
-  };
-  if (const auto rest = rest_after(kRootPrefix)) {
-    const auto version = ParseUint64(*rest);
-    if (!version || std::to_string(*version) != *rest || *version > root_version) {
-      return std::nullopt;
-    }
-    return Place{directory / "root" / std::to_string(*version), true};
-  }
-  for (const auto& [prefix, folder] :
-       {std::pair{kSnapshotPrefix, "snapshots"}, std::pair{kFragmentPrefix, "fragments"}}) {
-    const auto rest = rest_after(prefix);
-    if (rest && IsHashName(*rest)) return Place{directory / folder / std::string(*rest), true};
-  }
-  return std::nullopt;
+  return Place{file / std::string(untrusted_name), true};
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace fieldcost::http {
 namespace {
 
-constexpr std::size_t kMaxPathParts = 8;
 constexpr std::size_t kMaxNameBytes = 64;  // of a parameter shown in an error
 
 enum class Plus { kBlank, kItself };
@@ -107,6 +106,20 @@ Result<Target> ParseTarget(std::string_view untrusted_target) {
   }
   FIELDCOST_ASSIGN(target.query, Parameters::Parse(query));
   return target;
+}
+
+std::optional<PlainPath> PlainPath::Parse(std::string_view untrusted_target) {
+  if (untrusted_target.find_first_of("?%") != std::string_view::npos) return std::nullopt;
+  PlainPath path;
+  while (!untrusted_target.empty()) {
+    if (!untrusted_target.starts_with('/') || path.count_ == kMaxPathParts) return std::nullopt;
+    untrusted_target.remove_prefix(1);
+    const std::string_view part = untrusted_target.substr(0, untrusted_target.find('/'));
+    if (part.empty()) return std::nullopt;
+    path.parts_[path.count_++] = part;
+    untrusted_target.remove_prefix(part.size());
+  }
+  return path;
 }
 
 std::optional<std::string_view> FindCookie(std::string_view untrusted_header,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +15,7 @@ namespace fieldcost::http {
 
 // The text in requests: targets with their query, forms, cookies. Pure.
 
+inline constexpr std::size_t kMaxPathParts = 8;
 inline constexpr std::size_t kMaxParameters = 600;
 inline constexpr std::size_t kMaxFormBytes = 64 * 1024;
 
@@ -39,6 +43,21 @@ struct Target {
 };
 // kInvalidArgument.
 Result<Target> ParseTarget(std::string_view untrusted_target);
+
+// The parts of a target as sent, for servers whose addresses have neither a query nor encoded
+// characters, so that each address has a single spelling. Refers to the target; does not allocate.
+class PlainPath {
+ public:
+  // nullopt if the target has a '?', a '%', an empty part (also the one after a final '/'), or more
+  // than kMaxPathParts parts.
+  static std::optional<PlainPath> Parse(std::string_view untrusted_target);
+
+  std::span<const std::string_view> parts() const { return {parts_.data(), count_}; }
+
+ private:
+  std::array<std::string_view, kMaxPathParts> parts_;
+  std::size_t count_ = 0;
+};
 
 // The value of the first cookie with this name; nullopt if none.
 std::optional<std::string_view> FindCookie(std::string_view untrusted_header,

@@ -1,15 +1,26 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fieldcost::http {
 
-// Whether the decoded parts of a path (ParseTarget()) fit a pattern such as "/events/*/mark", where
-// "*" matches any single part.
-bool PathFits(std::string_view pattern, const std::vector<std::string>& path);
+// Whether the parts of a path (ParseTarget(), PlainPath) fit a pattern such as "/events/*/mark",
+// where "*" matches any single part. `Path` is an array of strings or string views.
+template <typename Path>
+bool PathFits(std::string_view pattern, const Path& path) {
+  pattern.remove_prefix(1);
+  std::size_t i = 0;
+  for (; !pattern.empty(); ++i) {
+    const std::string_view part = pattern.substr(0, pattern.find('/'));
+    if (i == path.size() || (part != "*" && part != path[i])) return false;
+    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
+  }
+  return i == path.size();
+}
 
 template <typename Route>
 struct FoundRoute {
@@ -18,9 +29,10 @@ struct FoundRoute {
 };
 
 // Looks up a request in a server's table. Route has the members `method` and `path`, a pattern.
-template <typename Route>
+// Allocates nothing if a route is found.
+template <typename Route, typename Path>
 FoundRoute<Route> FindRoute(std::span<const Route> routes, std::string_view method,
-                            const std::vector<std::string>& path) {
+                            const Path& path) {
   FoundRoute<Route> found;
   for (const Route& route : routes) {
     if (!PathFits(route.path, path)) continue;

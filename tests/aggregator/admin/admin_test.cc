@@ -223,6 +223,8 @@ TEST_F(AdminTest, RefusesInvalidRequests) {
   EXPECT_EQ(Get("/").status, 404);
   EXPECT_EQ(Get("/metrics?x").status, 404);
   EXPECT_EQ(Send(Post("/v1/batches")).status, 404);
+  EXPECT_EQ(Send(Post("/v1/check%70oint")).status, 404);
+  EXPECT_EQ(Send(Post("/v1/checkpoint/")).status, 404);
   EXPECT_EQ(Send(Post(serve::kReadyzPath)).status, 405);
   EXPECT_EQ(Get(kPublishPath).status, 405);
   for (const char* body :

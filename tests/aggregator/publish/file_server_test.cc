@@ -121,7 +121,8 @@ TEST_F(FileServerTest, OnlyPublishedNamesReachTheFileSystem) {
   for (const char* target :
        {"/", "/v1", "/v1/metadata/root/0", "/v1/metadata/root/01", "/v1/metadata/root/../timestamp",
         "/v1/fragments/", "/v1/fragments/../../keys/root.key", "/v1/metadata/timestamp?x",
-        "/v1/metadata/root/2", "/v1/fragments/%2e%2e"}) {
+        "/v1/metadata/root/2", "/v1/fragments/%2e%2e", "/v1/metadata/%74imestamp",
+        "/v1/metadata/timestamp/", "//v1/metadata/timestamp"}) {
     EXPECT_EQ(Get(target).status, 404) << target;
   }
   std::string upper = wire::FragmentPath(fragment_);

@@ -7,6 +7,7 @@ namespace fieldcost::http {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 TEST(ParametersTest, ValuesAreDecodedOnce) {
   const auto parsed = Parameters::Parse("a=1&b=x+y%2B%252B&a=2&c&=d&&e=%C3%A4");
@@ -41,6 +42,15 @@ TEST(RequestTargetTest, AnAddressIsSplitBeforeItIsDecoded) {
   EXPECT_TRUE(ParseTarget("/")->path.empty());
   EXPECT_FALSE(ParseTarget("events").has_value());
   EXPECT_FALSE(ParseTarget("/a/b/c/d/e/f/g/h/i").has_value());
+}
+
+TEST(PlainPathTest, SplitsAddressesWithASingleSpelling) {
+  EXPECT_THAT(PlainPath::Parse("/v1/batches")->parts(), ElementsAre("v1", "batches"));
+  EXPECT_THAT(PlainPath::Parse("/a/b/c/d/e/f/g/h")->parts(), SizeIs(kMaxPathParts));
+  for (const char* target : {"/", "/v1/", "/v1//batches", "v1", "*", "/v1/batches?", "/v1?x=1",
+                             "/v1/b%61tches", "/a/b/c/d/e/f/g/h/i"}) {
+    EXPECT_FALSE(PlainPath::Parse(target).has_value()) << target;
+  }
 }
 
 TEST(ParametersTest, TheCookieOfThatNameIsFoundAndNoOther) {
