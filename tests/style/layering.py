@@ -90,7 +90,7 @@ TABLE = {
     "aggregator/probe_server/accounts": (["base", "crypto", "probe", "sqlite"], []),
     "aggregator/probe_server/data": (["base", "crypto", "probe", "sqlite", "accounts"], []),
     "aggregator/probe_server/pages": (["base", "draw", "probe"], []),
-    "aggregator/probe_server/web": (["base", "json", "crypto", "http", "probe", "accounts", "data", "pages"],
+    "aggregator/probe_server/web": (["base", "json", "crypto", "http", "probe", "serve", "accounts", "data", "pages"],
                                      ["boost/json"]),
     "tools/exchange": (["base", "names", "recording", "stats", "tree", "wire"], ["boost/json", "google", "zlib.h"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.

@@ -1,7 +1,7 @@
 #include "aggregator/probe_server/web/site.h"
 
 #include <array>
-#include <exception>
+#include <functional>
 #include <utility>
 
 #include "aggregator/probe_server/pages/layout.h"
@@ -9,7 +9,6 @@
 #include "aggregator/probe_server/pages/style_sheet.h"
 #include "aggregator/probe_server/web/guard.h"
 #include "aggregator/probe_server/web/web_handlers.h"
-#include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/crypto/sha256.h"
@@ -175,38 +174,40 @@ Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
 
 void Answer(const SiteParts& parts, const http::Request& untrusted_request, http::Target target,
             const Route& route, const http::Respond& respond) {
-  try {
-    Readers::Lease data = parts.readers.Take();
-    Visit visit{.site = parts,
-                .untrusted_request = untrusted_request,
-                .target = std::move(target),
-                .data = *data};
-    auto response = AnswerTo(visit, route, respond);
-    if (response && *response && (*response)->body.size() > kMaxAnswerBytes) {
-      response = Fail(ErrorCode::kTooLarge,
-                      "the response would have {} KiB, more than {}: request fewer events, or "
-                      "those of one label",
-                      (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
-    }
-    if (!response && IsApi(route.path)) {
-      respond(Guarded(http::ErrorAnswer(response.error())));
-    } else if (!response) {
-      respond(Guarded(ErrorPage(response.error(), visit.PageFrame("This did not work"))));
-    } else if (*response) {
-      respond(Guarded(std::move(**response)));
-    }
-  } catch (const std::exception& error) {
-    LogEvent(LogLevel::kError, "a request failed", {{"error", error.what()}});
-    respond(Guarded(ErrorFor(route.path, Fail(ErrorCode::kInternal, "the server has failed"))));
+  Readers::Lease data = parts.readers.Take();
+  Visit visit{.site = parts,
+              .untrusted_request = untrusted_request,
+              .target = std::move(target),
+              .data = *data};
+  auto response = AnswerTo(visit, route, respond);
+  if (response && *response && (*response)->body.size() > kMaxAnswerBytes) {
+    response = Fail(ErrorCode::kTooLarge,
+                    "the response would have {} KiB, more than {}: request fewer events, or "
+                    "those of one label",
+                    (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
   }
+  if (!response && IsApi(route.path)) {
+    respond(Guarded(http::ErrorAnswer(response.error())));
+  } else if (!response) {
+    respond(Guarded(ErrorPage(response.error(), visit.PageFrame("This did not work"))));
+  } else if (*response) {
+    respond(Guarded(std::move(**response)));
+  }
+}
+
+http::Response Refused(const SiteParts& parts, const http::Request& untrusted_request,
+                       const Error& error) {
+  if (error.code == ErrorCode::kUnavailable) ++parts.counters.overloads;
+  return Guarded(ErrorFor(untrusted_request.target, error));
 }
 
 }  // namespace
 
 Site::Site(SiteParts parts)
     : parts_(std::move(parts)),
-      workers_(kSiteThreads, kMaxWaiting),
-      password_workers_(kPasswordThreads, kMaxPasswordsWaiting) {}
+      workers_(kSiteThreads, kMaxWaiting, std::bind_front(Refused, std::cref(parts_))),
+      password_workers_(kPasswordThreads, kMaxPasswordsWaiting,
+                        std::bind_front(Refused, std::cref(parts_))) {}
 
 Site::~Site() { Stop(); }
 
@@ -245,15 +246,12 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
                                     : http::WrongMethod(allowed)));
     return;
   }
-  WorkerPool& pool = route->pool == Pool::kPasswords ? password_workers_ : workers_;
-  const std::string place = untrusted_request.target;
-  const bool taken = pool.TryRun(
-      [this, request = std::move(untrusted_request), target = std::move(*target), route = route,
-       respond]() mutable { Answer(parts_, request, std::move(target), *route, respond); });
-  if (taken) return;
-  ++parts_.counters.overloads;
-  respond(Guarded(
-      ErrorFor(place, Fail(ErrorCode::kUnavailable, "the server is busy; try again in a moment"))));
+  serve::RequestWorkers& workers = route->pool == Pool::kPasswords ? password_workers_ : workers_;
+  workers.Run(std::move(untrusted_request), respond,
+              [this, target = std::move(*target), route = route](
+                  const http::Request& request, const http::Respond& respond_later) mutable {
+                Answer(parts_, request, std::move(target), *route, respond_later);
+              });
 }
 
 }  // namespace fieldcost::probe_server

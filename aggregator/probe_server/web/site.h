@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "aggregator/probe_server/web/visit.h"
-#include "common/base/worker_pool.h"
 #include "common/http/http_message.h"
 #include "common/http/http_server.h"
+#include "common/serve/request_workers.h"
 
 namespace fieldcost::probe_server {
 
@@ -31,8 +31,8 @@ class Site {
 
  private:
   const SiteParts parts_;
-  WorkerPool workers_;
-  WorkerPool password_workers_;
+  serve::RequestWorkers workers_;
+  serve::RequestWorkers password_workers_;
 };
 
 }  // namespace fieldcost::probe_server
