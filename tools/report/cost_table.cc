@@ -137,8 +137,8 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
     notes.emplace_back("P50 to P99: the typical machine's, in runs started under low load");
   if (joined) {
     notes.emplace_back(
-        "TOTAL, SHARE, CALLS: of all versions, the rest of the installed one, else of the newest; "
-        "each: --versions");
+        "TOTAL, SHARE, CALLS: all versions; other columns: the installed version, otherwise the "
+        "newest; --versions lists each");
   }
   if (busy) notes.emplace_back("*: in runs started under some load");
   if (at_least)
