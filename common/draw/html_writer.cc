@@ -18,7 +18,7 @@ Html& Html::Cell(std::string_view untrusted_text) {
 }
 
 Html& Html::NumberCell(std::string_view untrusted_text) {
-  return Raw("<td class=\"number\">").Text(untrusted_text).Raw("</td>");
+  return Raw("<td class=\"n\">").Text(untrusted_text).Raw("</td>");
 }
 
 Html& Html::Hidden(std::string_view name, std::string_view untrusted_value) {

@@ -16,7 +16,7 @@ class Html {
   Html& Text(std::string_view untrusted_text);
   // <a href="LINK">TEXT</a>; `link` is a URL.
   Html& Link(std::string_view link, std::string_view untrusted_text);
-  // <td>TEXT</td>, <td class="number">TEXT</td>
+  // <td>TEXT</td>, <td class="n">TEXT</td>
   Html& Cell(std::string_view untrusted_text);
   Html& NumberCell(std::string_view untrusted_text);
   // <input type="hidden" ...>

@@ -114,6 +114,23 @@ function(fieldcost_proto)
   target_link_libraries(${library}_proto PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
+# fieldcost_page_assets(SOURCE HEADER NAMESPACE kName=FILE+FILE... kName=...)
+# Embeds styles and scripts of pages, each joined from files, so that creating a page reads no file; sets SOURCE to the
+# generated source of HEADER.
+function(fieldcost_page_assets result header namespace)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/page_assets.cc)
+  set(script ${CMAKE_SOURCE_DIR}/deploy/cmake/embed_page_assets.cmake)
+  string(REGEX REPLACE "k[A-Za-z]+=" "" files "${ARGN}")
+  string(REPLACE "+" ";" files "${files}")
+  list(REMOVE_DUPLICATES files)
+  list(JOIN ARGN "," assets)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${source} -DHEADER=${header} -DNAMESPACE=${namespace} -DASSETS=${assets} -P ${script}
+    DEPENDS ${script} ${files}
+    VERBATIM)
+  set(${result} ${source} PARENT_SCOPE)
+endfunction()
+
 # fieldcost_program(NAME SOURCES file... DEPS target...)
 function(fieldcost_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})

@@ -40,7 +40,8 @@ std::string TableIn(const PageTable& table, std::string_view label) {
     }
   }
   std::string html = fmt::format(
-      "<div class=\"scroll\" role=\"region\" {} tabindex=\"0\">\n<table>\n<caption>{}{}</caption>\n"
+      "<div class=\"scroll\" role=\"region\" {} tabindex=\"0\">\n<table "
+      "class=\"stacked\">\n<caption>{}{}</caption>\n"
       "<thead><tr>",
       label, table.caption, same);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -81,21 +82,21 @@ std::string PageBegin(std::string_view untrusted_title, Pictures pictures) {
               pictures == Pictures::kBeside ? " img-src 'self' file:;" : "", kPageStyle.text);
 }
 
-std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
-                      std::span<const PageAsset> scripts) {
+std::string PageBegin(std::string_view untrusted_title, std::span<const draw::PageAsset> styles,
+                      std::span<const draw::PageAsset> scripts) {
   std::string style_sources = SourceOf(kPageStyle.hash);
   std::string style_html(kPageStyle.text);
-  for (const PageAsset& style : styles) {
+  for (const draw::PageAsset& style : styles) {
     style_sources += " " + SourceOf(style.hash);
     style_html += fmt::format("</style>\n<style>{}", style.text);
   }
   std::string script_sources;
-  for (const PageAsset& script : scripts) script_sources += " " + SourceOf(script.hash);
+  for (const draw::PageAsset& script : scripts) script_sources += " " + SourceOf(script.hash);
   return Head(untrusted_title, style_sources, fmt::format(" script-src{};", script_sources),
               style_html);
 }
 
-std::string ScriptHtml(const PageAsset& script) {
+std::string ScriptHtml(const draw::PageAsset& script) {
   return fmt::format("<script>{}</script>\n", script.text);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/draw/page_asset.h"
 #include "common/draw/spectrum.h"
 
 namespace fieldcost::report {
@@ -19,16 +20,11 @@ enum class Pictures { kInside, kBeside };
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
 std::string PageEnd();
 
-// A style or script embedded in the page, and the SHA-256 of its text in base64.
-struct PageAsset {
-  std::string_view text;
-  std::string_view hash;
-};
 // The same for a page that contains and runs `scripts` (ScriptHtml()): also permits these styles
 // and scripts, by hash.
-std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
-                      std::span<const PageAsset> scripts);
-std::string ScriptHtml(const PageAsset& script);
+std::string PageBegin(std::string_view untrusted_title, std::span<const draw::PageAsset> styles,
+                      std::span<const draw::PageAsset> scripts);
+std::string ScriptHtml(const draw::PageAsset& script);
 
 enum class ColumnKind { kName, kText, kNumber, kPicture };
 struct PageColumn {

@@ -65,8 +65,8 @@ class Page {
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
-        "<p class=\"soft\">{}, {} measured; {}. {} This file fetches "
-        "nothing.</p>\n</header>\n<main>\n",
+        "<p class=\"soft\">{}, {} measured; {}. {} This page loads no other "
+        "files.</p>\n</header>\n<main>\n",
         Counted(report_.apis.size(), "API"), draw::Counted(report_.calls, "call"),
         EstimateText(report_.total, kStyle),
         IsOfLab() ? "From a lab table: measurements of single scenarios."
@@ -98,7 +98,7 @@ class Page {
 
   std::string Facts() const {
     std::string html =
-        "<section aria-labelledby=\"facts\">\n<h2 id=\"facts\">What this is about</h2>\n<dl>\n";
+        "<section aria-labelledby=\"facts\">\n<h2 id=\"facts\">Scope of this report</h2>\n<dl>\n";
     for (const analysis::VendorLibrary& library : report_.libraries) {
       std::string versions;
       for (const std::string& version : library.versions) {
@@ -107,11 +107,11 @@ class Page {
       html += fmt::format(
           "<dt>{}</dt><dd>versions {}; {}</dd>\n", Text(library.soname), Text(versions),
           library.before.empty()
-              ? "nothing to compare with"
+              ? "no earlier version to compare with"
               : fmt::format("changes from {} to {}", Text(library.before), Text(library.after)));
     }
     if (!report_.waiting.empty()) {
-      html += fmt::format("<dt>set apart</dt><dd>{}</dd>\n", Text(Trim(WaitingText(report_))));
+      html += fmt::format("<dt>excluded</dt><dd>{}</dd>\n", Text(Trim(WaitingText(report_))));
     }
     for (const auto& fact : content_.facts) {
       html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", Text(fact.label), Text(fact.untrusted_value));
@@ -123,16 +123,15 @@ class Page {
     using enum ColumnKind;
     PageTable table{
         .id = "candidates",
-        .title = "Where improvement pays most",
+        .title = "Where improvements save the most",
         .caption =
-            std::string("The most expensive APIs by the time of calls in the ") +
-            (IsOfLab() ? "lab" : "field") + ", all versions; " +
-            (IsOfLab() ? "every call counts. "
-                       : "no contribution counts more than about 16 times what is usual for its "
-                         "API. ") +
-            "Tail: p99 over p50 of the newest version. Regression: what the newest version's calls "
-            "have "
-            "cost more than they would have before.",
+            std::string("The most expensive APIs by total time of their calls in the ") +
+            (IsOfLab() ? "lab" : "field") + ", over all versions. " +
+            (IsOfLab() ? "Every call has the same weight. "
+                       : "The weight of a contribution is limited to about 16 times the usual one "
+                         "of its API. ") +
+            "Tail: p99 divided by p50, newest version. Regression: additional cost of the newest "
+            "version's calls, compared with the version before.",
         .columns = {{"API", kName},
                     scale_.Column(),
                     {"Total", kNumber},
@@ -163,7 +162,7 @@ class Page {
     using enum ColumnKind;
     PageTable table{.id = "changes",
                     .title = "What changed between versions",
-                    .caption = "The costliest regression first.",
+                    .caption = "The most expensive regression comes first.",
                     .columns = {{"API", kName},
                                 scale_.Column(),
                                 {"Change", kText},
@@ -176,8 +175,8 @@ class Page {
         .id = {},
         .title = "Statistics of the changes",
         .caption =
-            "Ratio: of the machines' geometric means, small: its 95 % confidence. Delta: "
-            "Cliff's.",
+            "Ratio of the machines' geometric means; below it, its 95 % confidence interval. "
+            "Delta: Cliff's delta.",
         .columns = {{"API", kName},
                     {"Metric", kText, true},
                     {"Ratio", kNumber},
@@ -218,7 +217,7 @@ class Page {
     PageTable table{
         .id = "groups",
         .title = "Groups",
-        .caption = "Slower, faster, same: how many APIs. Little data: too little to say.",
+        .caption = "Slower, faster, same: number of APIs. Little data: too little for a verdict.",
         .columns = {{"Group", kName},
                     {"Total", kNumber},
                     {"Share", kNumber},
@@ -233,9 +232,9 @@ class Page {
     PageTable statistics{
         .id = {},
         .title = "Statistics of the groups",
-        .caption = std::string(IsOfLab() ? "Runs: of" : "Contributions: to") +
-                   " the group's most " + (IsOfLab() ? "measured" : "contributed") +
-                   " API. Ratio: of the group's APIs, each weighing what it cost before.",
+        .caption = Contributions() +
+                   ": those of the group's API that has the most. Ratio: mean over the group's "
+                   "APIs, weighted by their previous cost.",
         .columns = {{"Group", kName},
                     {Contributions(), kNumber},
                     {"Ratio", kNumber},
@@ -296,18 +295,19 @@ class Page {
   std::string UseCaption() const {
     std::string caption =
         IsOfLab()
-            ? "Calls, share of the total time and runs: all versions. Costs: the newest "
-              "version; the details say how exact they are. Spectrum: "
-            : "Calls (measured), share of the estimated time of all runs and contributions: all "
-              "versions. Costs: the "
-              "newest version, the typical machine's, in runs started under low load; "
-              "the details say how exact they are. Spectrum: ";
-    caption += scale_.Words() + (IsOfLab() ? " Versions: the runs' typical cost, from zero."
-                                           : " Versions and weeks: the machines' typical cost, "
-                                             "from zero.");
-    if (!report_.HasWeeks() && !IsOfLab()) caption += " Single weeks are not published.";
+            ? "Calls, share of the total time, and runs are those of all versions. Costs are "
+              "those of the newest version; the details show their precision. Spectrum: "
+            : "Calls (measured), share of the estimated time of all runs, and contributions are "
+              "those of all versions. Costs are those of the newest version on a typical machine, "
+              "in runs started under low load; the details show their precision. Spectrum: ";
+    caption += scale_.Words() + (IsOfLab() ? " Versions: the typical cost of the runs; the axis "
+                                             "starts at zero."
+                                           : " Versions and weeks: the typical cost of the "
+                                             "machines; the axis starts at zero.");
+    if (!report_.HasWeeks() && !IsOfLab())
+      caption += " Costs of individual weeks are not published.";
     if (shown_ < report_.apis.size()) {
-      caption += fmt::format(" {} of {} APIs; all: --csv.", shown_,
+      caption += fmt::format(" {} of {} APIs are shown; --csv lists all.", shown_,
                              draw::FormatCount(report_.apis.size()));
     }
     return caption;
@@ -370,14 +370,15 @@ class Page {
     if (IsOfLab()) return "";
     return fmt::format(
         "<section aria-labelledby=\"method\">\n<h2 id=\"method\">How versions are compared</h2>\n"
-        "<p>Machines, not calls, are the observations, since calls of one machine resemble each "
-        "other: Welch's test on the machines' mean logarithms, within each hardware class that is "
-        "published for both versions, combined with weights after Mantel and Haenszel, so that "
-        "another mix of machines is no change. Where no single classes are published all are "
-        "compared together. The machines are those of the fullest quarter, where each is counted "
-        "once; costs, ratios and delta are of all weeks. q: Benjamini and Hochberg over {} "
-        "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
-        "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "
+        "<p>Each observation is a machine, not a call, because calls on the same machine are not "
+        "independent. Welch's test compares the machines' mean logarithms within each hardware "
+        "class that is published for both versions. The results are combined with "
+        "Mantel-Haenszel weights, so that a different mix of machines does not appear as a change. "
+        "If no individual classes are published, all machines are compared together. The machines "
+        "are those of the quarter with the most data, in which each is counted once; costs, ratios "
+        "and delta cover all weeks. q is corrected over {} comparisons (Benjamini-Hochberg). A "
+        "change requires q ≤ {}, a Cliff's delta of at least {} and a ratio of at least {} (or its "
+        "reciprocal). Fewer than {} calls or {} machines for either version are too little "
         "data.</p>\n</section>\n",
         draw::FormatCount(report_.compared), inference::kFieldThresholds.false_share,
         inference::kFieldThresholds.least_delta, inference::kFieldThresholds.least_ratio,

@@ -23,7 +23,7 @@ std::string NameOf(const CompareView& view, std::size_t i) {
 
 void AddStepCell(draw::Html& html, const CompareView& view, const FoldedSteps::Row& row,
                  std::size_t event) {
-  html.Raw("<td class=\"number\">");
+  html.Raw("<td class=\"n\">");
   const std::uint64_t ns = row.ns[event];
   if (ns == probe::kNoStep) {
     html.Raw("–</td>");
@@ -47,7 +47,7 @@ void AddTotals(draw::Html& html, const CompareView& view, const FoldedSteps& ste
   html.Raw("<tr><th scope=\"row\">All steps</th>");
   const std::uint64_t first = steps.Total(0);
   for (std::size_t i = 0; i < view.events.size(); ++i) {
-    html.Raw("<td class=\"number\">").Text(DurationText(steps.Total(i)));
+    html.Raw("<td class=\"n\">").Text(DurationText(steps.Total(i)));
     if (i != 0 && first != 0) {
       html.Raw("<small>")
           .Text(RatioText(static_cast<double>(steps.Total(i)) / static_cast<double>(first)))
@@ -68,7 +68,7 @@ void AddTable(draw::Html& html, const CompareView& view, const FoldedSteps& step
                               TimeText(view.events.front().row.begin_ns)))
       .Raw(". A number leads to the step.</caption>\n<thead><tr><th scope=\"col\">Step</th>");
   for (std::size_t i = 0; i < view.events.size(); ++i) {
-    html.Raw("<th scope=\"col\" class=\"number\">")
+    html.Raw("<th scope=\"col\" class=\"n\">")
         .Link(EventLink(view.events[i].row.key()), fmt::format("Event {}", i + 1))
         .Raw("</th>");
   }
@@ -165,13 +165,13 @@ void AddTableOf(draw::Html& html, const probe::Comparison& comparison, std::stri
           "<table>\n<caption>Geometric means of both groups, their ratio with its 95 % interval, "
           "and Welch's test of the logarithms; a change is named if few of those named can be "
           "false</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
-          "class=\"number\">")
+          "class=\"n\">")
       .Text(base)
-      .Raw("</th><th scope=\"col\" class=\"number\">")
+      .Raw("</th><th scope=\"col\" class=\"n\">")
       .Text(changed)
       .Raw(
-          "</th><th scope=\"col\" class=\"number\">Ratio</th><th scope=\"col\" "
-          "class=\"number\">Interval</th><th scope=\"col\" class=\"number\">p</th><th "
+          "</th><th scope=\"col\" class=\"n\">Ratio</th><th scope=\"col\" "
+          "class=\"n\">Interval</th><th scope=\"col\" class=\"n\">p</th><th "
           "scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
   AddChange(html, comparison.total);
   for (const probe::StepChange& step : comparison.steps) AddChange(html, step);

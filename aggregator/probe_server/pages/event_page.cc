@@ -100,7 +100,7 @@ void AddStack(draw::Html& html, const probe::EventHit& hit) {
   html.Raw(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Stack\"><table>\n"
       "<caption>Stack, innermost function first</caption>\n<thead><tr><th scope=\"col\" "
-      "class=\"number\">#</th><th scope=\"col\">Function</th><th "
+      "class=\"n\">#</th><th scope=\"col\">Function</th><th "
       "scope=\"col\">Place</th><th scope=\"col\">Module</th></tr></thead>\n<tbody>\n");
   for (std::size_t i = 0; i < hit.stack.size(); ++i) {
     const probe::Frame& frame = hit.stack[i];
@@ -132,8 +132,8 @@ std::string EventPage(const Frame& frame, const EventView& view) {
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
             "aria-label=\"Steps\"><table>\n<caption>Each step ends at the point that it is named "
             "after</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
-            "class=\"number\">Took</th><th scope=\"col\" class=\"number\">Ended at</th><th "
-            "scope=\"col\" class=\"number\">Thread</th><th scope=\"col\">Place</th><th "
+            "class=\"n\">Took</th><th scope=\"col\" class=\"n\">Ended at</th><th "
+            "scope=\"col\" class=\"n\">Thread</th><th scope=\"col\">Place</th><th "
             "scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
     for (const probe::Step& step : steps) AddHitRow(html, view, step);
     html.Raw("</tbody></table></div>\n");

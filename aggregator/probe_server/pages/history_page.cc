@@ -64,9 +64,9 @@ void AddLine(draw::Html& html, const HistoryView& view, const probe::HistoryLine
           "\"><table>\n<caption>Builds, oldest first by their first event; each is compared with "
           "the "
           "one before</caption>\n<thead><tr><th scope=\"col\">Build</th><th "
-          "scope=\"col\">First event</th><th scope=\"col\" class=\"number\">Events</th><th "
-          "scope=\"col\" class=\"number\">Median</th><th scope=\"col\" "
-          "class=\"number\">Quartiles</th><th scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
+          "scope=\"col\">First event</th><th scope=\"col\" class=\"n\">Events</th><th "
+          "scope=\"col\" class=\"n\">Median</th><th scope=\"col\" "
+          "class=\"n\">Quartiles</th><th scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
   for (const probe::BuildPoint& point : line.builds) AddRow(html, view, line, point);
   html.Raw("</tbody></table></div>\n");
 }

@@ -117,7 +117,7 @@ std::string LabelsPage(const Frame& frame, const probe::LabelPage& page) {
   html.Raw(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table>\n"
       "<caption>Labels of events, newest first</caption>\n<thead><tr><th "
-      "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Events</th><th "
+      "scope=\"col\">Label</th><th scope=\"col\" class=\"n\">Events</th><th "
       "scope=\"col\">Newest</th><th scope=\"col\">Side by side</th><th "
       "scope=\"col\">Over builds</th></tr></thead>\n<tbody>\n");
   for (const probe::LabelCount& label : page.labels) {
@@ -156,10 +156,10 @@ std::string EventsPage(const Frame& frame, const EventList& list) {
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Events\"><table>\n"
       "<caption>Events, newest first</caption>\n<thead><tr><th scope=\"col\" "
       "class=\"screen\">Choose</th><th scope=\"col\">Began</th><th "
-      "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Total</th><th "
+      "scope=\"col\">Label</th><th scope=\"col\" class=\"n\">Total</th><th "
       "scope=\"col\">User</th><th scope=\"col\">Program</th><th scope=\"col\">Build</th><th "
-      "scope=\"col\">Tags</th><th scope=\"col\" class=\"number\">Steps</th><th scope=\"col\" "
-      "class=\"number\">Lost points of its run</th><th "
+      "scope=\"col\">Tags</th><th scope=\"col\" class=\"n\">Steps</th><th scope=\"col\" "
+      "class=\"n\">Lost points of its run</th><th "
       "scope=\"col\">State</th></tr></thead>\n<tbody>\n");
   for (const EventLine& line : list.lines) AddLine(html, line);
   html.Raw("</tbody></table></div>\n<p><button>Compare the chosen</button> ")

@@ -226,7 +226,7 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
     return;
   }
   if (untrusted_request.target == "/style.css") {
-    respond(Guarded(AssetAnswer(untrusted_request, "text/css; charset=utf-8", kStyleSheet)));
+    respond(Guarded(AssetAnswer(untrusted_request, "text/css; charset=utf-8", kStyleSheet.text)));
     return;
   }
   if (untrusted_request.target == "/icon.svg") {

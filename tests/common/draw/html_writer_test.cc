@@ -17,7 +17,7 @@ TEST(HtmlWriterTest, EscapesAllUntrustedText) {
 
 TEST(HtmlWriterTest, WritesInTheOrderOfTheCalls) {
   EXPECT_EQ(Html().Raw("<tr>").Cell("a").NumberCell("1").Raw("</tr>").Take(),
-            "<tr><td>a</td><td class=\"number\">1</td></tr>");
+            "<tr><td>a</td><td class=\"n\">1</td></tr>");
 }
 
 }  // namespace

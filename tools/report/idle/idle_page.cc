@@ -61,8 +61,8 @@ std::string TimelineHtml(const IdlePage& page) {
   if (!page.timeline) return "";
   std::string html =
       "<section aria-labelledby=\"over-time\">\n<h2 id=\"over-time\">Over time</h2>\n"
-      "<p class=\"soft\">A line for each CPU: its height is the share of time in which the CPU was "
-      "idle. All runs together, each from its start.</p>\n" +
+      "<p class=\"soft\">One line per CPU. Its height is the share of time in which the CPU was "
+      "idle. All runs are combined, each aligned to its start.</p>\n" +
       IdleLegendHtml(page.view.all);
   if (page.timeline->has_more) {
     html +=
@@ -90,7 +90,9 @@ std::string CpusHtml(const IdleView& view) {
   PageTable table{
       .id = "cpus",
       .title = "Table of CPUs",
-      .caption = "Idle time, what /proc/stat says, and how much of it a stack explains.",
+      .caption =
+          "Measured idle time, idle time according to /proc/stat, and the share of the "
+          "measured time that is explained by a stack.",
       .columns = {{.heading = "CPU", .kind = ColumnKind::kName},
                   {.heading = "Idle", .kind = ColumnKind::kNumber},
                   {.heading = "/proc/stat", .kind = ColumnKind::kNumber, .drop_if_same = true},
@@ -134,7 +136,7 @@ std::string StillHtml(const Side& side) {
 
 std::string StacksHtml(const IdlePage& page) {
   const std::array<Side, 2> sides = {
-      {{"to", "What left CPUs idle", page.to}, {"from", "What ended that", page.from}}};
+      {{"to", "What left CPUs idle", page.to}, {"from", "What ended the idle periods", page.from}}};
   std::string graphs;
   std::string still;
   std::string data;
@@ -147,9 +149,9 @@ std::string StacksHtml(const IdlePage& page) {
         fmt::format("{}-tree", side.id));
   }
   return "<section aria-labelledby=\"stacks\">\n<h2 id=\"stacks\">Stacks</h2>\n<p class=\"soft\" "
-         "id=\"flame-help\">Callers are above what they call, what a thread waited for comes last. "
-         "Click, or press Enter, to zoom; Escape shows everything again. Arrow keys go up to the "
-         "caller, down to the greatest callee, and to the left and right.</p>\n"
+         "id=\"flame-help\">Callers are above their callees; the reason for waiting comes last. "
+         "Click or press Enter to zoom; Escape shows everything again. The arrow keys move up "
+         "to the caller, down to the most expensive callee, and left and right.</p>\n"
          "<div id=\"app\" hidden>\n<div class=\"controls\">\n<label>Search <input type=\"search\" "
          "id=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\n"
          "<button type=\"button\" id=\"reset\">Reset</button>\n</div>\n<div class=\"sides\">\n" +
@@ -175,11 +177,13 @@ std::string MatrixHtml(const IdleView& view) {
       analysis::MakeIdleMatrix(view, kIdlePageLines, kIdlePageColumns);
   if (matrix.to.empty()) return "";
   std::string html =
-      "<section aria-labelledby=\"matrix\">\n<h2 id=\"matrix\">Who left how much to whom</h2>\n"
+      "<section aria-labelledby=\"matrix\">\n<h2 id=\"matrix\">Idle time between threads</h2>\n"
       "<div class=\"scroll matrix\" role=\"region\" aria-label=\"Matrix\" tabindex=\"0\">\n"
-      "<table>\n<caption>Rows: who left CPUs idle, and why. Columns: who ran there next, and what "
-      "that had waited for. Brighter is more: yellow is half of the whole or more, each step down "
-      "half of that.</caption>\n<thead><tr><th scope=\"col\">Left idle by</th>";
+      "<table class=\"stacked\">\n<caption>Rows: the thread that left the CPU idle, and why it "
+      "stopped. "
+      "Columns: the thread that ran there next, and why it had been waiting. Brighter cells hold "
+      "more time: yellow is at least half of the total, and each darker step is half of the one "
+      "before.</caption>\n<thead><tr><th scope=\"col\">Left idle by</th>";
   for (const auto& from : matrix.from) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", DoingHtml(view, from));
   }
@@ -205,8 +209,9 @@ std::string ChainsHtml(const IdleView& view) {
   PageTable table{
       .id = "chains",
       .title = "Table of chains",
-      .caption = fmt::format("The {} of {} pairs of stacks that explain most. "
-                             "Lengths of idle periods from {} (left) to {}; height: how many.",
+      .caption = fmt::format("The {} of {} pairs of stacks that explain the most idle time. "
+                             "Lengths of idle periods from {} (left) to {}; height: number of "
+                             "periods.",
                              draw::FormatCount(count), draw::FormatCount(view.pairs.size()),
                              LengthText(shm::SlotMin(range->first)),
                              LengthText(shm::SlotMax(range->last))),
@@ -233,13 +238,13 @@ std::string ChainsHtml(const IdleView& view) {
 }  // namespace
 
 std::string IdlePageHtml(const IdlePage& page) {
-  const std::array<PageAsset, 2> styles = {kTreePageStyle, kIdlePageStyle};
-  const std::array<PageAsset, 1> scripts = {kIdlePageScript};
+  const std::array<draw::PageAsset, 2> styles = {kTreePageStyle, kIdlePageStyle};
+  const std::array<draw::PageAsset, 1> scripts = {kIdlePageScript};
   std::string html =
       PageBegin(fmt::format("Idle CPUs: {}", page.untrusted_operand), styles, scripts);
   html += "<main>\n" + HeadHtml(page) + TimelineHtml(page) + CpusHtml(page.view) +
           StacksHtml(page) + MatrixHtml(page.view) + ChainsHtml(page.view) + "</main>\n";
-  for (const PageAsset& script : scripts) html += ScriptHtml(script);
+  for (const draw::PageAsset& script : scripts) html += ScriptHtml(script);
   return html + PageEnd();
 }
 

@@ -91,7 +91,8 @@ std::string HeaviestHtml(bool is_difference) {
   html += is_difference ? "Paths whose self cost changed most" : "Paths with the highest self cost";
   html +=
       "<span id=\"within\"></span></h2>\n<div class=\"scroll\" "
-      "role=\"region\" aria-label=\"Table of paths\" tabindex=\"0\">\n<table>\n<thead><tr>"
+      "role=\"region\" aria-label=\"Table of paths\" tabindex=\"0\">\n<table "
+      "class=\"stacked\">\n<thead><tr>"
       "<th scope=\"col\">Path</th>";
   const auto column = [&html](std::string_view heading) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", heading);
@@ -130,8 +131,8 @@ std::string StillHtml(const TreePage& page) {
 std::string TreePageHtml(const TreePage& page) {
   const bool is_difference = page.tree.runs_before != 0;
   const std::string_view title = is_difference ? "Call trees compared" : "Call tree";
-  const std::array<PageAsset, 2> styles = {kUplotStyle, kTreePageStyle};
-  const std::array<PageAsset, 2> scripts = {kUplotScript, kTreePageScript};
+  const std::array<draw::PageAsset, 2> styles = {kUplotStyle, kTreePageStyle};
+  const std::array<draw::PageAsset, 2> scripts = {kUplotScript, kTreePageScript};
   std::string html =
       PageBegin(fmt::format("{}: {}", title, page.untrusted_operand), styles, scripts);
   html += fmt::format("<main>\n<h1>{}</h1>\n", title);
@@ -148,7 +149,7 @@ std::string TreePageHtml(const TreePage& page) {
   html += is_difference ? DifferenceLegend() : ScaleLegend();
   html += "</section>\n" + HeaviestHtml(is_difference) + "</div>\n</main>\n";
   html += TreePageData(page);
-  for (const PageAsset& script : scripts) html += ScriptHtml(script);
+  for (const draw::PageAsset& script : scripts) html += ScriptHtml(script);
   return html + PageEnd();
 }
 

@@ -129,7 +129,7 @@ TEST(BarsSvgTest, StepColorsDifferForColorBlindReadersAndNeighborsInPrintsWithou
 TEST_F(PageTest, AnEventHasAsManyStepsInTheListAsOnItsPage) {
   SendBatch(token_, BatchOf(1, {.steps = 5}));
   const std::string session = LogIn();
-  EXPECT_THAT(Get("/events", session).body, HasSubstr("<td class=\"number\">5</td>"));
+  EXPECT_THAT(Get("/events", session).body, HasSubstr("<td class=\"n\">5</td>"));
   const std::string page = Get("/events/" + IdOf(1), session).body;
   EXPECT_THAT(page, HasSubstr("</svg> 5. "));
   EXPECT_THAT(page, Not(HasSubstr("</svg> 6. ")));
