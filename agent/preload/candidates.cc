@@ -45,7 +45,7 @@ uint64_t SlotCount(const SlotSpace& space) {
 }
 
 // Draws one of the space's slots and returns its function.
-Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
+Drawn ComeUpon(const RunRequest& request, const SlotSpace& space, uint64_t slot_count,
                uint64_t random) {
   Drawn drawn = {};
   uint64_t index = random % slot_count;
@@ -77,7 +77,7 @@ uint32_t CountOf(const Picks& picks, const ElfObject* provider) {
 
 // Draws until it gets an API that is not in `taken` and whose library has fewer than `most` APIs
 // there. Returns one without weight if it gives up.
-Drawn Draw(const Request& request, const SlotSpace& space, const Picks& taken, uint64_t* random,
+Drawn Draw(const RunRequest& request, const SlotSpace& space, const Picks& taken, uint64_t* random,
            uint32_t most) {
   const uint64_t slot_count = SlotCount(space);
   if (slot_count == 0) return {};
@@ -118,13 +118,13 @@ bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf6
          *candidate->module != '\0';
 }
 
-bool IsOfAllowedModule(const Request& request, const Candidate& candidate) {
+bool IsOfAllowedModule(const RunRequest& request, const Candidate& candidate) {
   // The name of a file does not identify its library.
   const char* const soname = candidate.provider->soname;
   return *soname != '\0' && IsAllowed(request, soname);
 }
 
-uint32_t WeightOf(const Request& request, const Candidate& candidate) {
+uint32_t WeightOf(const RunRequest& request, const Candidate& candidate) {
   const uint32_t weight = PolicyWeight(
       request, shm::ApiHash(candidate.provider->soname, candidate.symbol, candidate.version));
   const bool is_reserved = candidate.symbol[0] == '_';
@@ -136,8 +136,8 @@ uint32_t WeightOf(const Request& request, const Candidate& candidate) {
   return weight >= divisor ? weight / divisor : weight;
 }
 
-void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
-                  Picks* picks) {
+void PickAtRandom(const RunRequest& request, const SlotSpace& space, uint64_t random,
+                  uint32_t wanted, Picks* picks) {
   constexpr uint32_t kMostGiveUps = 8;
   constexpr uint32_t kMostOfOneLibrary = 8;
   uint32_t gave_up = 0;
@@ -156,7 +156,8 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
   }
 }
 
-void FindCalledSlotsByName(const Request& request, const SlotSpace& space, uint32_t first_object) {
+void FindCalledSlotsByName(const RunRequest& request, const SlotSpace& space,
+                           uint32_t first_object) {
   if (space.data_too) return;  // every slot is examined anyway
   intercept::FindCalledSlots(
       space.objects, first_object, space.object_count,
@@ -168,7 +169,7 @@ void FindCalledSlotsByName(const Request& request, const SlotSpace& space, uint3
       });
 }
 
-void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
+void PickByName(const RunRequest& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;
   picks->left_out = false;

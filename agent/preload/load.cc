@@ -81,7 +81,7 @@ MachineLoad ReadMachineLoad() {
   return {.load_percent = LoadPercent(), .pressure_hundredths = CpuPressure()};
 }
 
-bool AreTooManyRunFiles(const Request& request) {
+bool AreTooManyRunFiles(const RunRequest& request) {
   const bool asked = request.is_only_asked();
   if (!asked && request.policy.max_run_files == 0) return false;
   const int64_t fd = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
@@ -108,7 +108,7 @@ bool AreTooManyRunFiles(const Request& request) {
   return count >= most;
 }
 
-bool TakeLease(const Request& request) {
+bool TakeLease(const RunRequest& request) {
   if (request.policy.max_leases == 0) return true;
   const int64_t fd = OpenInMemory(request, shm::kLeaseFileName, O_RDWR | O_CREAT | O_NONBLOCK);
   if (fd < 0) return false;

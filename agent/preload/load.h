@@ -33,12 +33,12 @@ inline bool IsMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
 
 // Returns true if too many run files await collection by the daemon to create another one.
 // Counts the field's files, or those of requested runs if this run is only requested.
-bool AreTooManyRunFiles(const Request& request);
+bool AreTooManyRunFiles(const RunRequest& request);
 
 // Takes one of the policy's leases, each of which permits measuring one program of this user. It is
 // held until it is given back or this process image ends in any way: the lock belongs to an open
 // file description that only a mapping refers to. Returns false if all are taken.
-bool TakeLease(const Request& request);
+bool TakeLease(const RunRequest& request);
 void GiveBackLease();
 
 }  // namespace fieldcost::preload

@@ -42,7 +42,7 @@ constexpr uint64_t kNever = ~uint64_t{0};
 // process, like `process` itself: later phases, and libraries that are loaded and unloaded, are
 // handled inside the program's calls (agent/intercept/hooks.h), which pass no argument of ours.
 struct MeasuringRun {
-  Request* request;  // with its newest policy
+  RunRequest* request;  // with its newest policy
   uint64_t random_state;
   uint32_t phases;  // begun so far, of those that the policy allows
 
@@ -202,7 +202,7 @@ void EndPhase() {
 
 // Returns whether there is a place among the programs that are measured at the same time. A run
 // that is measured only for its user takes none: it would displace field runs.
-bool HoldsPlace(const Request& request) {
+bool HoldsPlace(const RunRequest& request) {
   return request.is_forced() || request.is_only_asked() || TakeLease(request);
 }
 
@@ -251,7 +251,7 @@ void LeaveAlone(shm::Skip reason) {
 
 // Makes the first draw, into the workspace. Functions requested by name may not be loaded yet.
 shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
-  const Request& request = *run.request;
+  const RunRequest& request = *run.request;
   Picks* const drawn = &workspace->drawn;
   if (request.is_forced()) {
     FindCalledSlotsByName(request, space, 0);
@@ -271,7 +271,7 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
 
 // A run that cannot be measured for the field, so that nothing would be sent, is still measured for
 // the user who requested it. The reason is counted nevertheless.
-bool IsServedAnyway(Request* request, shm::Skip reason) {
+bool IsServedAnyway(RunRequest* request, shm::Skip reason) {
   if (!request->is_asked || !request->is_chosen || request->is_forced()) return false;
   if (reason != shm::Skip::kNothingToPick) CountSkip(*request, reason);
   request->is_chosen = false;
@@ -362,7 +362,7 @@ void TakeIn(const SlotSpace& space, uint32_t first_new) {
 
 }  // namespace
 
-shm::Skip BeginRun(Request* request, uint64_t random) {
+shm::Skip BeginRun(RunRequest* request, uint64_t random) {
   run = {.request = request, .random_state = random};
   if (!request->is_forced()) {
     const MachineLoad load = ReadMachineLoad();

@@ -16,7 +16,7 @@ namespace fieldcost::preload {
 
 // Begins the first phase: picks, takes a lease, creates the run file, patches. Called by the
 // constructor. `request` must outlive the run. Returns kNoSkip, or why nothing can be measured.
-shm::Skip BeginRun(Request* request, uint64_t random);
+shm::Skip BeginRun(RunRequest* request, uint64_t random);
 
 // Does what is due at this time stamp: ends the phase and picks anew.
 void EndPhaseAndRedraw(uint64_t now);

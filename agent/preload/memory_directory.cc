@@ -70,7 +70,7 @@ void MakeParents(int64_t root) {
 
 }  // namespace
 
-int64_t OpenInMemory(const Request& request, const char* name, int flags) {
+int64_t OpenInMemory(const RunRequest& request, const char* name, int flags) {
   const shm::PolicyHeader& policy = request.policy;
   const bool make = (flags & (O_CREAT | O_DIRECTORY)) != 0;
   const int64_t root = OpenRoot(policy, make);

@@ -13,6 +13,6 @@ namespace fieldcost::preload {
 // Opens a file or directory of that name in it, as open(2) does with `flags`, never through a link;
 // new files are accessible only to this user. With O_CREAT or O_DIRECTORY, creates missing
 // directories. Returns the descriptor, or a negative number.
-int64_t OpenInMemory(const Request& request, const char* name, int flags);
+int64_t OpenInMemory(const RunRequest& request, const char* name, int flags);
 
 }  // namespace fieldcost::preload

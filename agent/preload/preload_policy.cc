@@ -85,7 +85,7 @@ bool IsUsable(const shm::PolicyHeader& policy) {
          policy.default_weight >= 1 && policy.default_weight <= shm::kFullWeight;
 }
 
-int64_t OpenPolicy(const Request& request) {
+int64_t OpenPolicy(const RunRequest& request) {
   static char path[intercept::kMaxPath];  // the host's stack may be small; see measuring_run.h
   intercept::TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
@@ -102,7 +102,7 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
 }
 
 // Opens the policy file again. Returns -1 if it no longer begins with the request's header.
-int64_t OpenSamePolicy(const Request& request) {
+int64_t OpenSamePolicy(const RunRequest& request) {
   static shm::PolicyHeader now;  // the host's stack may be small; see measuring_run.h
   const int64_t fd = OpenPolicy(request);
   if (fd < 0) return fd;
@@ -133,13 +133,13 @@ uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_ha
 
 }  // namespace
 
-uint32_t Request::wanted_picks() const {
+uint32_t RunRequest::wanted_picks() const {
   constexpr uint32_t kAskedPicks = 32;
   const bool more = is_only_asked() && policy.picks_per_run < kAskedPicks;
   return more ? kAskedPicks : policy.picks_per_run;
 }
 
-bool ReadRequest(char** environment, Request* request) {
+bool ReadRequest(char** environment, RunRequest* request) {
   if (!CopyVariable(environment, shm::kStateDirVariable, request->state_dir,
                     sizeof request->state_dir) ||
       request->state_dir[0] != '/') {
@@ -176,7 +176,7 @@ bool IsCollecting(const shm::PolicyHeader& policy) {
   return intercept::UnixNanoseconds() / 1'000'000'000 >= policy.resume_unix_second;
 }
 
-bool LoadPolicy(Request* request) {
+bool LoadPolicy(RunRequest* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
   static shm::PolicyHeader policy;  // the host's stack may be small; see measuring_run.h
@@ -198,13 +198,13 @@ bool LoadPolicy(Request* request) {
   return true;
 }
 
-void ReleasePolicy(Request* request) {
+void ReleasePolicy(RunRequest* request) {
   if (request->allowed == nullptr) return;
   munmap(const_cast<shm::AllowedModule*>(request->allowed), ModuleBytes(request->policy) + 1);
   request->allowed = nullptr;
 }
 
-bool IsAllowed(const Request& request, const char* soname) {
+bool IsAllowed(const RunRequest& request, const char* soname) {
   uint32_t low = 0;
   uint32_t high = request.policy.allowed_module_count;
   while (low < high) {
@@ -220,7 +220,7 @@ bool IsAllowed(const Request& request, const char* soname) {
   return false;
 }
 
-uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
+uint32_t PolicyWeight(const RunRequest& request, uint64_t api_hash) {
   if (request.policy.weight_count == 0) return request.policy.default_weight;
   const int64_t fd = OpenSamePolicy(request);
   if (fd < 0) return request.policy.default_weight;
@@ -229,7 +229,7 @@ uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
   return weight;
 }
 
-Documented IsDocumented(const Request& request, const char* symbol) {
+Documented IsDocumented(const RunRequest& request, const char* symbol) {
   const shm::PolicyHeader& policy = request.policy;
   if (policy.documented_bytes == 0) return Documented::kUnknown;
   const int64_t fd = OpenSamePolicy(request);
@@ -244,7 +244,7 @@ Documented IsDocumented(const Request& request, const char* symbol) {
   return (byte >> (bit % 8) & 1) != 0 ? Documented::kYes : Documented::kNo;
 }
 
-void CountSkip(const Request& request, shm::Skip reason) {
+void CountSkip(const RunRequest& request, shm::Skip reason) {
   const int64_t fd = OpenInMemory(request, shm::kSkipFileName, O_RDWR | O_NONBLOCK);
   if (fd < 0) return;
   struct stat info;

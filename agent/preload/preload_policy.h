@@ -14,7 +14,7 @@ inline constexpr auto kNoSkip = static_cast<shm::Skip>(~uint32_t{0});
 
 // The requests of the environment and the policy file to this process. Owns its strings: the
 // program may change its environment.
-struct Request {
+struct RunRequest {
   char state_dir[intercept::kMaxPath];   // absolute
   char forced_pick[shm::kMaxPickBytes];  // "soname!symbol" globs, comma-separated; "": draw at
                                          // random
@@ -38,30 +38,30 @@ struct Request {
 // Reads FIELDCOST_* from `environment` and the header of the policy file. Returns false if the
 // library must stay inert (not requested; no policy, or one that is unknown or disabled; a
 // privileged process).
-bool ReadRequest(char** environment, Request* request);
+bool ReadRequest(char** environment, RunRequest* request);
 
 // Copies the current policy file, with its list of modules, so that later changes of the file have
 // no effect. On failure returns false and keeps the previous policy. A policy that disables
 // collection is read like any other.
-bool LoadPolicy(Request* request);
-void ReleasePolicy(Request* request);
+bool LoadPolicy(RunRequest* request);
+void ReleasePolicy(RunRequest* request);
 
 // Returns true if the policy permits measuring now; a temporary pause may have ended.
 bool IsCollecting(const shm::PolicyHeader& policy);
 
 // Returns true if the policy permits measuring APIs of this module.
-bool IsAllowed(const Request& request, const char* soname);
+bool IsAllowed(const RunRequest& request, const char* soname);
 
 // Returns the policy's weight for an API: 0..kFullWeight. Looks it up in the file: the table may be
 // large, and few of its entries are ever needed.
-uint32_t PolicyWeight(const Request& request, uint64_t api_hash);
+uint32_t PolicyWeight(const RunRequest& request, uint64_t api_hash);
 
 // Returns whether a name is documented according to the policy: kUnknown if it has no documented
 // names or if the file has changed.
 enum class Documented { kUnknown, kNo, kYes };
-Documented IsDocumented(const Request& request, const char* symbol);
+Documented IsDocumented(const RunRequest& request, const char* symbol);
 
 // Counts this skipped run in the skip file, if there is one.
-void CountSkip(const Request& request, shm::Skip reason);
+void CountSkip(const RunRequest& request, shm::Skip reason);
 
 }  // namespace fieldcost::preload

@@ -12,7 +12,7 @@ namespace fieldcost::preload {
 namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
-  static Request request;
+  static RunRequest request;
   if (!intercept::IsKnownLibc() || !ReadRequest(environment, &request)) return;
   uint64_t random = request.policy.draw_seed;
   const bool has_random =

@@ -41,7 +41,7 @@ bool IsRoomFor(uint64_t size) {
 }
 
 // Fills the head of the file, except `complete`.
-void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::RunHeader* header) {
+void FillHeader(const RunRequest& request, uint64_t random, uint64_t size, shm::RunHeader* header) {
   const uint32_t capacity = process.pick_capacity;
   const bool stays_here = request.is_forced() || request.is_only_asked();
   memcpy(header->magic, shm::kRunMagic, sizeof header->magic);
@@ -75,7 +75,7 @@ void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::Run
 
 // Creates the file `name` with this first page and maps it. Returns null, leaving no file, if any
 // step fails.
-void* MakeAndMap(const Request& request, const char* name, const void* page, uint64_t size) {
+void* MakeAndMap(const RunRequest& request, const char* name, const void* page, uint64_t size) {
   const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
   if (runs < 0) return nullptr;
   void* const mapped = intercept::MakeMappedFile(
@@ -86,7 +86,7 @@ void* MakeAndMap(const Request& request, const char* name, const void* page, uin
 
 }  // namespace
 
-shm::Skip CreateRunFile(const Request& request, uint64_t random) {
+shm::Skip CreateRunFile(const RunRequest& request, uint64_t random) {
   const uint32_t capacity = process.pick_capacity;
   const uint64_t size = shm::RunFileBytes(capacity, MetricCount());
   if (!IsRoomFor(size)) return shm::Skip::kTightLimits;

@@ -13,7 +13,7 @@ namespace fieldcost::preload {
 // .counters and the distances. The file is locked as long as this process image has it mapped; no
 // descriptor stays open, and children of fork() do not inherit it. Returns kNoSkip or, if any step
 // fails, the reason; then no file remains.
-shm::Skip CreateRunFile(const Request& request, uint64_t random);
+shm::Skip CreateRunFile(const RunRequest& request, uint64_t random);
 
 // Returns whether the API's names are short enough to be stored in full.
 bool CanBeDescribed(const Candidate& candidate);

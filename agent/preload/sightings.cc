@@ -16,7 +16,7 @@ using intercept::SlotSpace;
 
 // Returns how many of the object's slots may lead to candidates. Slots for its own functions (most
 // of a C++ library's slots) do only if functions of this library may be picked.
-uint64_t SlotCountOf(const Request& request, const SlotSpace& space, const ElfObject& object) {
+uint64_t SlotCountOf(const RunRequest& request, const SlotSpace& space, const ElfObject& object) {
   const bool own_too = *object.soname != '\0' && IsAllowed(request, object.soname);
   uint64_t count = 0;
   intercept::ForEachSlotOf(
@@ -28,7 +28,7 @@ uint64_t SlotCountOf(const Request& request, const SlotSpace& space, const ElfOb
   return count;
 }
 
-shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space, uint32_t wanted) {
+shm::WatchChances ChancesOf(const RunRequest& request, const SlotSpace& space, uint32_t wanted) {
   uint64_t of_libraries = 0;
   for (uint32_t i = 1; i < space.object_count; ++i) {
     of_libraries += SlotCountOf(request, space, space.objects[i]);
@@ -74,7 +74,7 @@ Watched* EntryOf(Sightings* sightings, uint64_t api_hash, const char* name, uint
 }
 
 // Objects loaded by dlopen share the remaining room with those that may be loaded later.
-void ShareRoomWith(const Request& request, const SlotSpace& space, uint32_t first_object,
+void ShareRoomWith(const RunRequest& request, const SlotSpace& space, uint32_t first_object,
                    Sightings* sightings) {
   uint64_t slots = 0;
   for (uint32_t i = first_object; i < space.object_count; ++i) {
@@ -92,7 +92,7 @@ void Aim(Watched* entry, uint32_t thunk, const Candidate& candidate) {
   process.picks[thunk].target = intercept::WrapperOf(candidate.target);
 }
 
-void WatchSlot(const Request& request, const SlotSpace& space, const ElfObject& importer,
+void WatchSlot(const RunRequest& request, const SlotSpace& space, const ElfObject& importer,
                const Elf64_Rela& relocation, uint64_t* slot) {
   Sightings* const sightings = &workspace->sightings;
   Candidate candidate;
@@ -128,8 +128,8 @@ void DescribePlaces(const Sightings& sightings) {
 }
 
 // Makes a pick of a function that takes a place. Returns its index; kNoPick if there is no room.
-uint32_t Place(const Request& request, Sightings* sightings, const Watched& entry, uint32_t thunk,
-               uint32_t order) {
+uint32_t Place(const RunRequest& request, Sightings* sightings, const Watched& entry,
+               uint32_t thunk, uint32_t order) {
   const uint32_t pick = AddSightedPick(entry.candidate, request.policy.sampling_log2, thunk);
   if (pick == kNoPick) return kNoPick;
   shm::Pick* const shared = process.picks[pick].shared;
@@ -149,7 +149,7 @@ uint32_t Place(const Request& request, Sightings* sightings, const Watched& entr
 
 }  // namespace
 
-bool IsAnythingToWatch(const Request& request, const SlotSpace& space, uint64_t random,
+bool IsAnythingToWatch(const RunRequest& request, const SlotSpace& space, uint64_t random,
                        uint32_t wanted) {
   Sightings* const sightings = &workspace->sightings;
   sightings->chances = ChancesOf(request, space, wanted);
@@ -169,7 +169,7 @@ bool IsAnythingToWatch(const Request& request, const SlotSpace& space, uint64_t 
   return found;
 }
 
-void BeginWatching(const Request& request, const SlotSpace& space, uint64_t random,
+void BeginWatching(const RunRequest& request, const SlotSpace& space, uint64_t random,
                    uint32_t wanted) {
   Sightings* const sightings = &workspace->sightings;
   sightings->is_later = sightings->has_begun;
@@ -185,7 +185,7 @@ void BeginWatching(const Request& request, const SlotSpace& space, uint64_t rand
   WatchMore(request, space, 0);
 }
 
-void WatchMore(const Request& request, const SlotSpace& space, uint32_t first_object) {
+void WatchMore(const RunRequest& request, const SlotSpace& space, uint32_t first_object) {
   Sightings* const sightings = &workspace->sightings;
   if (!sightings->is_watching) return;
   ShareRoomWith(request, space, first_object, sightings);
@@ -204,7 +204,7 @@ void WatchMore(const Request& request, const SlotSpace& space, uint32_t first_ob
   }
 }
 
-uint32_t OnSighting(const Request& request, uint32_t thunk) {
+uint32_t OnSighting(const RunRequest& request, uint32_t thunk) {
   Sightings* const sightings = &workspace->sightings;
   Watched* const entry = &sightings->watched[thunk - kFirstWatchThunk];
   if (entry->is_sighted || entry->is_gone || !sightings->is_watching) return entry->pick;

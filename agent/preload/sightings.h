@@ -48,18 +48,18 @@ struct Sightings {
 
 // Decides, by a random number, which names are watched in this process for `wanted` picks per
 // phase. Returns whether any of the space's slots leads to such a function.
-bool IsAnythingToWatch(const Request& request, const intercept::SlotSpace& space, uint64_t random,
-                       uint32_t wanted);
+bool IsAnythingToWatch(const RunRequest& request, const intercept::SlotSpace& space,
+                       uint64_t random, uint32_t wanted);
 
 // Begins a phase: watches functions that the space's slots lead to, for `wanted` picks.
-void BeginWatching(const Request& request, const intercept::SlotSpace& space, uint64_t random,
+void BeginWatching(const RunRequest& request, const intercept::SlotSpace& space, uint64_t random,
                    uint32_t wanted);
 
 // Also watches functions that the slots of the objects from `first_object` on lead to.
-void WatchMore(const Request& request, const intercept::SlotSpace& space, uint32_t first_object);
+void WatchMore(const RunRequest& request, const intercept::SlotSpace& space, uint32_t first_object);
 
 // Handles the call of a watched function. Returns its pick; kNoPick if it is not picked.
-uint32_t OnSighting(const Request& request, uint32_t thunk);
+uint32_t OnSighting(const RunRequest& request, uint32_t thunk);
 
 // Restores the slots of all watched functions that were not called.
 void StopWatching();

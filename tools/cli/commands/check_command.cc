@@ -29,7 +29,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct CheckRequest {
   std::filesystem::path profile;  // empty = this machine's own measurements
   stats::Metric metric = stats::Metric::kWallTime;
   std::uint64_t seed = 0;       // 0 = the draws depend only on the inputs
@@ -78,7 +78,7 @@ Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
   return wire::ProfileRows(table.rows);
 }
 
-Result<Measured> ReadMeasured(const Request& command, const settings::AgentPaths& paths,
+Result<Measured> ReadMeasured(const CheckRequest& command, const settings::AgentPaths& paths,
                               WallTime published) {
   Measured measured;
   if (!command.profile.empty()) {
@@ -103,7 +103,8 @@ Result<Measured> ReadMeasured(const Request& command, const settings::AgentPaths
   return measured;
 }
 
-Result<int> Save(const Request& command, const settings::AgentPaths& paths, const Output& output) {
+Result<int> Save(const CheckRequest& command, const settings::AgentPaths& paths,
+                 const Output& output) {
   FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   if (rows.empty()) {
@@ -120,7 +121,7 @@ Result<int> Save(const Request& command, const settings::AgentPaths& paths, cons
   return 0;
 }
 
-Result<CheckReport> MakeReport(const Request& command, const Source& source,
+Result<CheckReport> MakeReport(const CheckRequest& command, const Source& source,
                                const Measured& measured) {
   std::vector<CheckedApi> apis;
   for (const StatRow& row : measured.rows) {
@@ -197,7 +198,7 @@ void KeepResult(const settings::AgentPaths& paths, const std::string& document) 
     Remark(fmt::format("the result could not be kept for editors: {}", kept.error().message));
 }
 
-Result<int> Explain(const Request& command, const CheckReport& report, const CheckFacts& facts,
+Result<int> Explain(const CheckRequest& command, const CheckReport& report, const CheckFacts& facts,
                     const Output& output) {
   FIELDCOST_ASSIGN(const std::vector<const CheckedApi*> apis, FindNamed(report, command.explain));
   std::string text;
@@ -213,7 +214,7 @@ Result<int> Explain(const Request& command, const CheckReport& report, const Che
   return ExitStatusOf(apis);
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> CheckProfile(const CheckRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   if (!command.save.empty()) return Save(command, paths, output);
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
@@ -256,7 +257,7 @@ Status CheckCsv(const command::Arguments& arguments) {
 }
 
 Result<int> RunCheck(const command::Arguments& arguments) {
-  return Run(
+  return CheckProfile(
       {.profile = arguments.Text("profile"),
        .metric =
            analysis::ParseMetric(arguments.Text("--metric")).value_or(stats::Metric::kWallTime),

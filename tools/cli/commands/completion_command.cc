@@ -136,7 +136,7 @@ Names VersionsOf(std::string_view library, std::string_view api, std::string_vie
   return Plain(std::move(*names));
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunCompletion(const command::Arguments& arguments) {
   const std::string& shell = arguments.Text("shell");
   FIELDCOST_TRY(WriteStdout(CompletionScript(shell == "bash"  ? Shell::kBash
                                              : shell == "zsh" ? Shell::kZsh
@@ -166,7 +166,7 @@ command::Command CompletionCommand() {
                    .help = "The shell",
                    .choices = {"bash", "zsh", "fish"},
                    .required = true}},
-      .handler = Run,
+      .handler = RunCompletion,
       .without = {"--csv"}};
 }
 

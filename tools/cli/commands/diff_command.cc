@@ -21,7 +21,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct DiffRequest {
   std::string library;                  // soname, glob or part of it
   std::string before;                   // a version or its beginning; empty = the one before
   std::string after;                    // empty = newest
@@ -49,7 +49,7 @@ struct Versions {
 };
 
 // By default the newest version and the one before it.
-Result<Versions> ChooseVersions(const LibraryApis& library, const Request& command) {
+Result<Versions> ChooseVersions(const LibraryApis& library, const DiffRequest& command) {
   Versions chosen;
   if (!command.after.empty()) {
     FIELDCOST_ASSIGN(chosen.after, FindVersion(library, command.after));
@@ -87,7 +87,7 @@ bool ApiIsMeant(const std::string& glob, const std::string& symbol) {
   return glob.empty() || GlobMatch(glob, symbol) || GlobMatch(glob, names::ShortName(symbol));
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunDiff(const DiffRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Freshness& freshness = *source.freshness();
   FIELDCOST_ASSIGN(LibraryApis library, FindLibrary(source, command.library));
@@ -207,14 +207,14 @@ Result<int> RunEither(const command::Arguments& arguments) {
                      .before = arguments.Text("--before")},
                     OutputOf(arguments));
   }
-  return Run({.library = arguments.Text("library"),
-              .before = arguments.Text("old"),
-              .after = arguments.Text("new"),
-              .api = arguments.Text("--api"),
-              .metric = metric,
-              .html = arguments.Text("--html"),
-              .all = arguments.Has("--all")},
-             OutputOf(arguments));
+  return RunDiff({.library = arguments.Text("library"),
+                  .before = arguments.Text("old"),
+                  .after = arguments.Text("new"),
+                  .api = arguments.Text("--api"),
+                  .metric = metric,
+                  .html = arguments.Text("--html"),
+                  .all = arguments.Has("--all")},
+                 OutputOf(arguments));
 }
 
 }  // namespace

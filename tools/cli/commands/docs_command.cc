@@ -35,13 +35,13 @@ std::vector<report::IndexedCard> IndexOf(const std::vector<WrittenCard>& cards) 
   return index;
 }
 
-struct Request {
+struct DocsRequest {
   std::filesystem::path output;  // directory
   std::string library;           // glob over sonames; empty = all
   std::string url;               // link template (report/link_template.h); empty = no links
 };
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunDocs(const DocsRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
   FIELDCOST_TRY(MakeDirectories(command.output, 0755));
   std::vector<WrittenCard> written;
@@ -97,10 +97,10 @@ in, percent-encoded. The same catalogue gives the same bytes. Example:
                   UrlOption()},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.output = arguments.Text("--output"),
-                        .library = arguments.Text("--library"),
-                        .url = arguments.Text("--url")},
-                       OutputOf(arguments));
+            return RunDocs({.output = arguments.Text("--output"),
+                            .library = arguments.Text("--library"),
+                            .url = arguments.Text("--url")},
+                           OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

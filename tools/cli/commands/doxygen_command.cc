@@ -20,7 +20,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct DoxygenRequest {
   std::filesystem::path html_directory;
   std::filesystem::path tag_file;
   std::string library;  // glob over sonames; empty = all
@@ -38,7 +38,7 @@ std::map<std::string, std::string> CardsByName(const std::vector<report::CostCar
   return by_name;
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunDoxygen(const DoxygenRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string tags, ReadFile(command.tag_file, kMaxTagFileBytes));
   const auto functions = ReadTagFile(tags);
   if (!functions) return Within(functions.error(), EscapeControl(command.tag_file.string()));
@@ -101,11 +101,11 @@ knows gets its card; run it again after a sync to replace the cards. Example:
                   UrlOption()},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.html_directory = arguments.Text("html"),
-                        .tag_file = arguments.Text("--tag-file"),
-                        .library = arguments.Text("--library"),
-                        .url = arguments.Text("--url")},
-                       OutputOf(arguments));
+            return RunDoxygen({.html_directory = arguments.Text("html"),
+                               .tag_file = arguments.Text("--tag-file"),
+                               .library = arguments.Text("--library"),
+                               .url = arguments.Text("--url")},
+                              OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -14,7 +14,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct EnrolRequest {
   std::string token_file;  // "-" = stdin
 };
 
@@ -32,7 +32,7 @@ Result<std::string> ReadStdin() {
   return Fail(ErrorCode::kTooLarge, "standard input is longer than a token");
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunEnrol(const EnrolRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string token, command.token_file == "-"
                                                 ? ReadStdin()
                                                 : ReadFile(command.token_file, kMaxTokenFileBytes));
@@ -63,7 +63,7 @@ see it. Examples:
                    .required = true}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.token_file = arguments.Text("--token-file")}, OutputOf(arguments));
+            return RunEnrol({.token_file = arguments.Text("--token-file")}, OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

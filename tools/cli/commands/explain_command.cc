@@ -24,7 +24,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct ExplainRequest {
   std::string subject;  // a program, a pid, or a function
 };
 
@@ -162,7 +162,7 @@ Status PutFunctions(const std::string& name, const Functions& functions, const O
   return WritePaged(text, output);
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunExplain(const ExplainRequest& command, const Output& output) {
   if (!ParseUint64(command.subject) && reach::FindProgram(command.subject).empty()) {
     FIELDCOST_ASSIGN(const Functions functions, FindFunctions(command.subject));
     FIELDCOST_TRY(PutFunctions(command.subject, functions, output));
@@ -215,7 +215,7 @@ Examples:
                    .required = true}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.subject = arguments.Text("subject")}, OutputOf(arguments));
+            return RunExplain({.subject = arguments.Text("subject")}, OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -10,7 +10,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct ForgetRequest {
   bool yes = false;  // do not ask for confirmation
 };
 
@@ -31,7 +31,7 @@ Result<bool> Agreed(const ForgetPlan& plan, const volunteer::Agent& agent) {
 }
 
 // Erases only the sums on this machine.
-Result<int> ForgetLocal(const Request& command, const Output& output) {
+Result<int> ForgetLocal(const ForgetRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.Harvest());
@@ -57,7 +57,7 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
   return 0;
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunForget(const ForgetRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   // Harvests so that the plan includes everything measured until now. Forgetting works without it.
@@ -109,9 +109,9 @@ Examples:
                   {.names = "--local", .help = "Erase this machine's own sums instead"}},
       .handler =
           [](const command::Arguments& arguments) {
-            const Request request{.yes = arguments.Has("--yes")};
+            const ForgetRequest request{.yes = arguments.Has("--yes")};
             return arguments.Has("--local") ? ForgetLocal(request, OutputOf(arguments))
-                                            : Run(request, OutputOf(arguments));
+                                            : RunForget(request, OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

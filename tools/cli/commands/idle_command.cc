@@ -18,7 +18,7 @@ Status CheckTarget(const command::Arguments& arguments) {
   return {};
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunIdle(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindIdleProgram());
   std::vector<std::string> words = {recorder.string(), "--output", arguments.Text("--output"),
                                     "--tick", std::to_string(PeriodNs(arguments))};
@@ -69,7 +69,7 @@ unprivileged. A mode whose requirements are missing fails with status 78. Exampl
                    .excludes = {"--runs", "--input"}},
                   ForOption({})},
       .commands = {IdleShowCommand(), IdleDiffCommand()},
-      .handler = Run,
+      .handler = RunIdle,
       .without = {"--json", "--csv", "--no-pager", "--color"},
       .takes_program = true,
       .instead_of_program = {"--pid", "--all"},

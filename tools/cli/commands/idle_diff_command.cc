@@ -23,7 +23,7 @@ Result<TreeSide> LoadSide(const std::string& name, const IdleSide& side, std::ui
   return NoIdleRecording(name, all.mean.metrics);
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunIdleDiff(const command::Arguments& arguments) {
   std::vector<std::string> remarks;
   const IdleSide& side = FindIdleSide(arguments.Text("--side"));
   const std::string& old_name = arguments.Text("old");
@@ -75,7 +75,7 @@ between runs. Examples:
                    .value = "N",
                    .help = "Split a single run into N parts and treat them as runs; at most 1000",
                    .check = command::CheckBetween(1, kMostParts)}},
-      .handler = Run};
+      .handler = RunIdleDiff};
   AddComparisonOptions(diff);
   return diff;
 }

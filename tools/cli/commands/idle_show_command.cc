@@ -149,7 +149,7 @@ Status Put(const LoadedIdle& loaded, const command::Arguments& arguments) {
   return WritePaged(text, output);
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunIdleShow(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const LoadedIdle loaded, LoadIdle(arguments.Text("recording")));
   FIELDCOST_TRY(Put(loaded, arguments));
   return 0;
@@ -202,7 +202,7 @@ woken by a timer. Several runs are shown together. --json has everything. Exampl
                    .completes = command::Completes::kFiles,
                    .excludes = {"--html"}},
                   HtmlOption("Write an HTML page to FILE (- = stdout)")},
-      .handler = Run,
+      .handler = RunIdleShow,
       .without = {"--csv"},
       .check = Check};
 }

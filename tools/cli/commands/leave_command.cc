@@ -9,7 +9,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct LeaveRequest {
   bool yes = false;
   bool forget = false;
 };
@@ -31,7 +31,7 @@ Status TakeBack(const settings::AgentPaths& paths) {
   return {};
 }
 
-Result<int> Run(const Request& request, const Output& output) {
+Result<int> RunLeave(const LeaveRequest& request, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const std::optional<JoinRecord> record, LoadJoinRecord(paths));
   if (!record) {
@@ -85,8 +85,8 @@ Examples:
                   {.names = "--yes,-y", .help = "Do not ask; the service keeps what was sent"}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.yes = arguments.Has("--yes"), .forget = arguments.Has("--forget")},
-                       OutputOf(arguments));
+            return RunLeave({.yes = arguments.Has("--yes"), .forget = arguments.Has("--forget")},
+                            OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -11,13 +11,13 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct LogRequest {
   std::optional<std::uint64_t> id;  // of one batch; nullopt = all
   bool raw = false;                 // its exact bytes; only with an id
 };
 
 Result<int> RunOne(const volunteer::Agent& agent, const std::vector<spool::LoggedBatch>& log,
-                   const Request& command, const Output& output) {
+                   const LogRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const volunteer::BatchDetails batch, agent.ReadBatch(*command.id));
   if (command.raw) {
     FIELDCOST_TRY(WriteStdout(batch.raw));
@@ -31,7 +31,7 @@ Result<int> RunOne(const volunteer::Agent& agent, const std::vector<spool::Logge
   return 0;
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunLog(const LogRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<spool::LoggedBatch> log, agent.Log());
@@ -63,8 +63,8 @@ command::Command AgentLogCommand() {
                        .needs = {"id"}}},
           .handler =
               [](const command::Arguments& arguments) {
-                return Run({.id = arguments.Number("id"), .raw = arguments.Has("--raw")},
-                           OutputOf(arguments));
+                return RunLog({.id = arguments.Number("id"), .raw = arguments.Has("--raw")},
+                              OutputOf(arguments));
               },
           .without = {"--csv"}};
 }

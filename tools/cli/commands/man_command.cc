@@ -13,14 +13,14 @@ namespace fieldcost::cli {
 
 namespace {
 
-struct Request {
+struct ManRequest {
   std::string api;
   std::string section;  // of the manual; empty = those of functions
   std::string url;
   bool roff = false;  // print the source instead of displaying it
 };
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunMan(const ManRequest& command, const Output& output) {
   if (!command.url.empty()) FIELDCOST_TRY(report::CheckLinkTemplate(command.url));
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   FIELDCOST_ASSIGN(auto summaries, FindApi(source, command.api, {}));
@@ -62,11 +62,11 @@ and its pager. Examples:
                    .help = "Print the source of the page instead of showing it"}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.api = arguments.Text("api"),
-                        .section = arguments.Text("--section"),
-                        .url = arguments.Text("--url"),
-                        .roff = arguments.Has("--roff")},
-                       OutputOf(arguments));
+            return RunMan({.api = arguments.Text("api"),
+                           .section = arguments.Text("--section"),
+                           .url = arguments.Text("--url"),
+                           .roff = arguments.Has("--roff")},
+                          OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

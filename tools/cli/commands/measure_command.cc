@@ -299,7 +299,7 @@ std::uint64_t RunsOf(const MeasureRequest& request) {
   return each * std::max<std::size_t>(1, request.scan.size());
 }
 
-Result<int> Run(const MeasureRequest& request, const Output& output) {
+Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
   FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = request.input,
                                                    .runs = RunsOf(request),
@@ -376,7 +376,7 @@ Examples:
       .options = MeasureRequestOptions(),
       .handler = [](const command::Arguments& arguments) -> Result<int> {
         FIELDCOST_ASSIGN(const MeasureRequest request, MeasureRequestOf(arguments));
-        return Run(request, OutputOf(arguments));
+        return RunMeasure(request, OutputOf(arguments));
       },
       .takes_program = true};
 }

@@ -11,7 +11,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct MergeRequest {
   std::vector<std::filesystem::path> tables;
   std::filesystem::path output;
   LabExports exports;
@@ -23,7 +23,7 @@ std::string MergedText(const std::filesystem::path& file, const wire::LabTable& 
                      EscapeControl(file.string()));
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunMerge(const MergeRequest& command, const Output& output) {
   std::vector<wire::LabTable> tables;
   for (const std::filesystem::path& file : command.tables) {
     FIELDCOST_ASSIGN(wire::LabTable table, ReadLabTable(file));
@@ -67,10 +67,10 @@ is rejected (status 64), so that nothing counts twice. Examples:
       .handler =
           [](const command::Arguments& arguments) {
             const std::vector<std::string>& names = arguments.Texts("table");
-            return Run({.tables = {names.begin(), names.end()},
-                        .output = arguments.Text("--output"),
-                        .exports = ExportsOf(arguments)},
-                       OutputOf(arguments));
+            return RunMerge({.tables = {names.begin(), names.end()},
+                             .output = arguments.Text("--output"),
+                             .exports = ExportsOf(arguments)},
+                            OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -24,7 +24,7 @@ Status Put(const probe::ComparedSides& sides, double least, const command::Argum
   return WritePaged(text, output);
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeCompare(const command::Arguments& arguments) {
   const bool is_gate = arguments.Has("--fail-above");
   const double least = is_gate ? ParsePercent(arguments.Text("--fail-above")).value_or(0) : 0;
   FIELDCOST_ASSIGN(const probe::ComparedSides sides,
@@ -121,7 +121,7 @@ line states the result. Examples:
                    .check = command::CheckNotEmpty},
                   {.names = "--show-output", .help = "Connect the programs to the terminal"},
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbeCompare,
       .without = {"--csv"},
       .takes_program = true,
       .instead_of_program = {"base"},

@@ -13,7 +13,7 @@ constexpr char kStdout[] = "-";
 constexpr char kOtlp[] = "otlp";
 constexpr int kExportMode = 0600;
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeExport(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
                    LoadEvents(arguments.Text("events"), arguments.Text("--db")));
   const std::string text =
@@ -48,7 +48,7 @@ which Perfetto reads. Examples:
                    .default_text = kStdout,
                    .completes = command::Completes::kFiles},
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbeExport,
       .without = {"--json", "--csv"}};
 }
 

@@ -26,7 +26,7 @@ Error NoSuchLabel(const std::string& label, const LocalEvents& local) {
                   : fmt::format(": did you mean {}?", EscapeControl(meant)));
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeHistory(const command::Arguments& arguments) {
   EventSelection selection{.label = arguments.Text("label"),
                            .program = arguments.Text("--program"),
                            .tags = arguments.Texts("--tag")};
@@ -77,7 +77,7 @@ are reported. Examples:
                   std::move(tag),
                   only("--program", "NAME", "Only this program"),
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbeHistory,
       .without = {"--csv"}};
 }
 

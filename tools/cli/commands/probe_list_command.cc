@@ -26,7 +26,7 @@ Result<std::uint64_t> NsOf(const command::Arguments& arguments, std::string_view
                             : static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeList(const command::Arguments& arguments) {
   EventSelection selection = ProbeFilterOf(arguments);
   FIELDCOST_ASSIGN(selection.from_ns, NsOf(arguments, "--since"));
   FIELDCOST_ASSIGN(selection.to_ns, NsOf(arguments, "--until"));
@@ -77,7 +77,7 @@ deviations); or it was set aside by hand (fieldcost probe mark). Examples:
   fieldcost probe list --tag cold --build 1.3 --all
   fieldcost probe list --json | jq -r '.events[] | [.label, .total_ns] | @tsv')",
       .options = {ProbeLabelOption()},
-      .handler = Run,
+      .handler = RunProbeList,
       .without = {"--csv"}};
   AddProbeFilters(list);
   list.options.push_back(TimeOption("--since", "Begun then or later: 2026-11-20, 2h, 3d (ago)"));

@@ -32,7 +32,7 @@ std::string_view SaidOf(probe::Mark mark) {
   return "is judged by its times again";
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeMark(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(LocalEvents local,
                    OpenLocalEvents(arguments.Text("--db"), sqlite::Database::Access::kWrite));
   FIELDCOST_ASSIGN(const JudgedEvent event, FindEvent(local, arguments.Text("event")));
@@ -66,7 +66,7 @@ comparisons; none clears the mark. Marks are local; a server has its own. Exampl
                    .required = true},
                   {.names = "--reason", .value = "TEXT", .help = "Reason, shown with the event"},
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbeMark,
       .without = {"--csv"}};
 }
 

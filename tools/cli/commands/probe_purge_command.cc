@@ -59,7 +59,7 @@ Result<bool> Agreed(std::size_t events, bool all) {
                       : Counted(events, "event that is set aside", "events that are set aside")));
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbePurge(const command::Arguments& arguments) {
   const bool all = arguments.Has("--all");
   FIELDCOST_ASSIGN(LocalEvents local,
                    OpenLocalEvents(arguments.Text("--db"), sqlite::Database::Access::kWrite));
@@ -93,7 +93,7 @@ declined. Examples:
       .options = {{.names = "--all", .help = "Remove all events, including those not set aside"},
                   {.names = "--yes,-y", .help = "Do not ask"},
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbePurge,
       .without = {"--csv"}};
 }
 

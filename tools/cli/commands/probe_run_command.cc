@@ -33,7 +33,7 @@ Status CheckTags(const command::Arguments& arguments) {
   return Fail(ErrorCode::kInvalidArgument, "at most 8 tags");
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeRun(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindProbeProgram());
   FIELDCOST_ASSIGN(const std::filesystem::path library, FindProbeLibrary());
   FIELDCOST_TRY(CheckRecordable(arguments.program()[0]));
@@ -87,7 +87,7 @@ to the server you are logged in to. It is not anonymous. Examples:
                   InputOption(),
                   {.names = "--stacks", .help = "Also take stacks at points in the source"},
                   {.names = "--local", .help = "Never send these runs; needs no consent"}},
-      .handler = Run,
+      .handler = RunProbeRun,
       .without = {"--json", "--csv", "--no-pager", "--color"},
       .takes_program = true,
       .check = CheckTags};

@@ -37,7 +37,7 @@ Result<std::vector<JudgedEvent>> Find(const LocalEvents& local, const std::strin
   return std::move(judged.events);
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunProbeShow(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const LocalEvents local, OpenLocalEvents(arguments.Text("--db")));
   FIELDCOST_ASSIGN(const std::vector<JudgedEvent> found, Find(local, arguments.Text("event")));
   std::vector<ShownEvent> shown;
@@ -77,7 +77,7 @@ time from the first point to the last. Steps that end on another thread are mark
                                         "run's ID shows all of its events"),
                   {.names = "--stacks", .help = "Show the stack of each point below its step"},
                   ProbeDbOption()},
-      .handler = Run,
+      .handler = RunProbeShow,
       .without = {"--csv"}};
 }
 

@@ -24,7 +24,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct ReportRequest {
   std::string library;          // soname, glob or part of it
   std::filesystem::path table;  // empty = the catalogue
   analysis::GroupBy by = analysis::GroupBy::kModule;
@@ -75,7 +75,7 @@ Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::
   return described;
 }
 
-Result<analysis::VendorReport> MakeReport(const Source& source, const Request& command) {
+Result<analysis::VendorReport> MakeReport(const Source& source, const ReportRequest& command) {
   FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(source, command.library));
   const bool only_one = libraries.size() == 1;
   analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
@@ -129,7 +129,7 @@ std::string NoteOf(const Source& source, const Output& output) {
                             : report::LabNote(source.table()->parts, {}, output.style);
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunReport(const ReportRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open({.local = false, .table = command.table}));
   FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(source, command));
   if (!command.html.empty()) {
@@ -179,12 +179,12 @@ the same bytes (except the age, in text). Examples:
                   TableOption({})},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.library = arguments.Text("--library"),
-                        .table = arguments.Text("--table"),
-                        .by = GroupByOf(arguments.Text("--by")),
-                        .baseline = arguments.Text("--baseline"),
-                        .html = arguments.Text("--html")},
-                       OutputOf(arguments));
+            return RunReport({.library = arguments.Text("--library"),
+                              .table = arguments.Text("--table"),
+                              .by = GroupByOf(arguments.Text("--by")),
+                              .baseline = arguments.Text("--baseline"),
+                              .html = arguments.Text("--html")},
+                             OutputOf(arguments));
           },
       .check = CheckVendor};
 }

@@ -32,7 +32,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct RunRequest {
   std::string pick;     // names as given by the user (ResolvePick); empty = random draw
   std::string globs;    // the same names as "soname!symbol", comma-separated
   std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
@@ -66,13 +66,13 @@ void SetOrUnset(const char* name, const std::string& value) {
   }
 }
 
-Status PreparePolicy(const Request& command, const settings::AgentPaths& paths) {
+Status PreparePolicy(const RunRequest& command, const settings::AgentPaths& paths) {
   if (PolicyIsCurrent(paths)) return {};
   FIELDCOST_ASSIGN(volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   return agent.WritePolicy({.forced = !command.pick.empty(), .at_once = true});
 }
 
-void SetEnvironment(const Request& command, const settings::AgentPaths& paths,
+void SetEnvironment(const RunRequest& command, const settings::AgentPaths& paths,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.globs);
@@ -96,8 +96,8 @@ constexpr bool DidNotStart(const Ended& ended) {
   return ended.status == kNotFoundStatus || ended.status == kCannotRunStatus;
 }
 
-Status ShowFound(const Request& command, const settings::AgentPaths& paths, const Measured& before,
-                 const Measured& after) {
+Status ShowFound(const RunRequest& command, const settings::AgentPaths& paths,
+                 const Measured& before, const Measured& after) {
   FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const volunteer::RequestedRows found, agent.RowsOfRequest(command.id));
   // Functions requested by name are shown even if they only wait.
@@ -113,7 +113,7 @@ Status ShowFound(const Request& command, const settings::AgentPaths& paths, cons
 }
 
 // Reports the results after the program has ended.
-Status SayWhatWasFound(const Request& command, const settings::AgentPaths& paths,
+Status SayWhatWasFound(const RunRequest& command, const settings::AgentPaths& paths,
                        const Measured& before) {
   FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
   if (command.show) FIELDCOST_TRY(ShowFound(command, paths, before, after));
@@ -140,7 +140,7 @@ void SayNotMeasured(const std::string& why) {
 }
 
 // Waits for the program and reports which requested functions were measured.
-Result<int> RunAndSay(const Request& command, const settings::AgentPaths& paths,
+Result<int> RunAndSay(const RunRequest& command, const settings::AgentPaths& paths,
                       const std::function<int()>& become_program) {
   Measured before;
   if (command.pick.empty()) {
@@ -193,7 +193,7 @@ Status CheckMetrics(std::string& untrusted_text) {
   return {};
 }
 
-Result<int> Run(const Request& command) {
+Result<int> RunRun(const RunRequest& command) {
   const auto found_paths = settings::AgentPaths::FromEnvironment();
   if (!found_paths) {
     SayNotMeasured(found_paths.error().message);
@@ -273,13 +273,13 @@ Examples:
         if (!pick.empty()) {
           FIELDCOST_ASSIGN(globs, ResolvePick(pick));
         }
-        return Run({.pick = pick,
-                    .globs = std::move(globs),
-                    .metrics = arguments.Text("--metrics"),
-                    .arguments = arguments.program(),
-                    .show = ShallShow(arguments),
-                    .id = NewRequestId(),
-                    .style = StderrStyle()});
+        return RunRun({.pick = pick,
+                       .globs = std::move(globs),
+                       .metrics = arguments.Text("--metrics"),
+                       .arguments = arguments.program(),
+                       .show = ShallShow(arguments),
+                       .id = NewRequestId(),
+                       .style = StderrStyle()});
       },
       .without = {"--csv"},
       .takes_program = true};

@@ -41,7 +41,7 @@ Result<SessionReport> Inspect(const Session& session) {
   return report;
 }
 
-Result<int> Run(SessionAction action, const Output& output) {
+Result<int> RunSession(SessionAction action, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
   Result<SessionReport> report = action == SessionAction::kOn    ? SwitchOn(session, paths)
@@ -54,7 +54,9 @@ Result<int> Run(SessionAction action, const Output& output) {
 }
 
 command::Handler HandlerOf(SessionAction action) {
-  return [action](const command::Arguments& arguments) { return Run(action, OutputOf(arguments)); };
+  return [action](const command::Arguments& arguments) {
+    return RunSession(action, OutputOf(arguments));
+  };
 }
 
 }  // namespace

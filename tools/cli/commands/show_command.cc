@@ -25,7 +25,7 @@ namespace {
 
 using Detail = std::string(const analysis::CostSummary& summary, const draw::Style& style);
 
-struct Request {
+struct ShowRequest {
   std::string api;  // "symbol" or "soname!symbol"
   SourceChoice source;
   bool all = false;            // all versions; false: as text, only the installed or newest one
@@ -77,7 +77,7 @@ class LabShapes {
 };
 
 // Writes a lab table as a page: all of it, or one API and the APIs on the same stacks.
-Status WriteLabPage(const Request& command, const Source& source) {
+Status WriteLabPage(const ShowRequest& command, const Source& source) {
   report::LabPageContent content = report::LabPageContentOf(*source.table(), !command.api.empty());
   if (!command.api.empty()) {
     FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
@@ -94,7 +94,8 @@ Status WriteLabPage(const Request& command, const Source& source) {
 }
 
 // `show` and `hist` differ only in the details per API.
-Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
+Result<int> ShowEach(const ShowRequest& command, const Output& output, CsvKind csv,
+                     Detail* detail) {
   if (!command.api.empty()) FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
   if (!command.html.empty() && source.table()) {
@@ -131,7 +132,7 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
   return 0;
 }
 
-Request RequestOf(const command::Arguments& arguments) {
+ShowRequest RequestOf(const command::Arguments& arguments) {
   return {.api = arguments.Text("api"),
           .source = SourceOf(arguments),
           .all = arguments.Has("--all") || arguments.Has("--of-version"),
@@ -165,7 +166,7 @@ Examples:
                              "costs; of a lab table the whole table, or that API")},
       .handler =
           [](const command::Arguments& arguments) {
-            Request request = RequestOf(arguments);
+            ShowRequest request = RequestOf(arguments);
             request.html = arguments.Text("--html");
             request.with_shapes = true;
             const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
@@ -195,7 +196,7 @@ command::Command HistCommand() {
                                     TableOption(),
                                     {.names = "--all", .help = "Show every version"}},
                         .handler = [](const command::Arguments& arguments) {
-                          Request request = RequestOf(arguments);
+                          ShowRequest request = RequestOf(arguments);
                           return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
                                           report::HistogramDetail);
                         }};

@@ -15,12 +15,12 @@ namespace fieldcost::cli {
 
 namespace {
 
-struct Request {
+struct SyncRequest {
   bool full = false;
   std::string api;  // "soname!symbol" or empty
 };
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunSync(const SyncRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
   if (config.url.empty()) {
@@ -66,8 +66,8 @@ command::Command SyncCommand() {
                        .completes = command::Completes::kApi}},
           .handler =
               [](const command::Arguments& arguments) {
-                return Run({.full = arguments.Has("--full"), .api = arguments.Text("--api")},
-                           OutputOf(arguments));
+                return RunSync({.full = arguments.Has("--full"), .api = arguments.Text("--api")},
+                               OutputOf(arguments));
               },
           .without = {"--csv"}};
 }

@@ -14,7 +14,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct TopRequest {
   std::filesystem::path table;  // empty = none
   bool local = false;
   std::string library;  // input of Source::LibraryGlob()
@@ -46,7 +46,7 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
 }
 
 // Shown for local measurements if there are no functions to list.
-std::string NothingText(const Request& command, const std::optional<LocalRuns>& runs) {
+std::string NothingText(const TopRequest& command, const std::optional<LocalRuns>& runs) {
   if (!command.since.empty()) {
     return "Nothing has been measured since then: fieldcost run -- PROGRAM\n";
   }
@@ -57,7 +57,7 @@ std::string NothingText(const Request& command, const std::optional<LocalRuns>& 
                      measured == 1 ? "it" : "they");
 }
 
-std::string TopText(const Request& command, const TopApis& top,
+std::string TopText(const TopRequest& command, const TopApis& top,
                     const std::optional<LocalRuns>& runs, const draw::Style& style) {
   if (top.costs.empty()) {
     if (!top.waiting.empty()) return WaitingNote(top.waiting);
@@ -74,7 +74,7 @@ std::string TopText(const Request& command, const TopApis& top,
   return text + WaitingNote(top.waiting);
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunTop(const TopRequest& command, const Output& output) {
   if (!command.table.empty()) {
     FIELDCOST_ASSIGN(const Source source, Source::OpenTable(command.table));
     FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
@@ -139,16 +139,16 @@ Examples:
                   SinceOption(),
                   WaitingOption()},
       .handler = [](const command::Arguments& arguments) {
-        return Run({.table = arguments.Text("--table"),
-                    .local = arguments.Has("--local"),
-                    .library = arguments.Text("--library"),
-                    .limit = *arguments.Number("--limit"),
-                    .sort = analysis::ParseSortKey(arguments.Text("--sort"))
-                                .value_or(analysis::SortKey::kTotal),
-                    .since = arguments.Text("--since"),
-                    .waiting = arguments.Has("--waiting"),
-                    .versions = VersionsOf(arguments)},
-                   OutputOf(arguments));
+        return RunTop({.table = arguments.Text("--table"),
+                       .local = arguments.Has("--local"),
+                       .library = arguments.Text("--library"),
+                       .limit = *arguments.Number("--limit"),
+                       .sort = analysis::ParseSortKey(arguments.Text("--sort"))
+                                   .value_or(analysis::SortKey::kTotal),
+                       .since = arguments.Text("--since"),
+                       .waiting = arguments.Has("--waiting"),
+                       .versions = VersionsOf(arguments)},
+                      OutputOf(arguments));
       }};
 }
 

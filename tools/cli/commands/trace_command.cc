@@ -15,7 +15,7 @@ std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
   return words;
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunTrace(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(std::vector<std::string> words, TraceWords(arguments));
   RemarkOnEvents(arguments, arguments.program());
   const std::vector<std::string> more = RecorderOptions(arguments);
@@ -63,7 +63,7 @@ lacks it. Examples:
                   InputOption(),
                   PidOption({"--runs", "--events", "--input"}),
                   ForOption({"--pid"})},
-      .handler = Run,
+      .handler = RunTrace,
       .without = {"--json", "--csv", "--no-pager", "--color"},
       .takes_program = true,
       .instead_of_program = {"--pid"}};

@@ -60,7 +60,7 @@ Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Argumen
   return loaded;
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunTreeAt(const command::Arguments& arguments) {
   const std::string text = fmt::format("{}@{}..{}", arguments.Text("recording"),
                                        arguments.Text("--from"), arguments.Text("--to"));
   FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(text, arguments));
@@ -122,7 +122,7 @@ the recording. Examples:
                                  "1000"),
                   NumberOfMethod("--n", "For mnp: a larger node is divided into N parts", "8"),
                   NumberOfMethod("--p", "For mnp: and keeps stacks of N % of its samples", "95")},
-      .handler = Run};
+      .handler = RunTreeAt};
   AddTreeShowOptions(at);
   return at;
 }

@@ -122,7 +122,7 @@ std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
   return result;
 }
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunTreeCompare(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TwoCommands commands,
                    SplitCommands(arguments.program(), "fieldcost tree compare"));
   FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
@@ -178,7 +178,7 @@ Disturbances of the machine affect both. Examples:
   fieldcost tree compare --by thread -- ./old args -- ./new args
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
       .options = TraceRunOptions("499", "10"),
-      .handler = Run,
+      .handler = RunTreeCompare,
       .takes_program = true};
   compare.options.push_back(DivideByOption());
   compare.options.push_back(ComparedMetricOption());

@@ -10,7 +10,7 @@
 namespace fieldcost::cli {
 namespace {
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunTreeDiff(const command::Arguments& arguments) {
   std::vector<std::string> remarks;
   const std::string& old_name = arguments.Text("old");
   const std::string& new_name = arguments.Text("new");
@@ -47,7 +47,7 @@ verdict. Examples:
   fieldcost tree diff old.fct new.fct --rename 'parse(char*)=parse(text)')",
       .options = {RecordingOperand("old", "OLD"), RecordingOperand("new", "NEW"), RenameOption(),
                   DivideByOption(), ComparedMetricOption()},
-      .handler = Run};
+      .handler = RunTreeDiff};
   AddComparisonOptions(diff);
   return diff;
 }

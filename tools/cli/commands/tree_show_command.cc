@@ -12,7 +12,7 @@
 namespace fieldcost::cli {
 namespace {
 
-Result<int> Run(const command::Arguments& arguments) {
+Result<int> RunTreeShow(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(arguments.Text("recording"), arguments));
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
@@ -42,7 +42,7 @@ FROM is included, TO is not. Examples:
   fieldcost tree show a.fct --html a.html
   fieldcost tree show a.fct --json | jq .nodes[1])",
       .options = {RecordingOperand()},
-      .handler = Run};
+      .handler = RunTreeShow};
   AddTreeShowOptions(show);
   return show;
 }

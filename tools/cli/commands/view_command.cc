@@ -23,7 +23,7 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Request {
+struct ViewRequest {
   std::filesystem::path output;  // empty = in the state directory, or next to the table
   std::filesystem::path table;   // a lab table instead of local measurements
   bool open = false;             // in the user's browser
@@ -106,7 +106,7 @@ Result<Page> PageOfTable(const std::filesystem::path& file) {
               .place = file.string() + ".html"};
 }
 
-Result<Page> PageOfAgent(const Request& command) {
+Result<Page> PageOfAgent(const ViewRequest& command) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   std::error_code ignored;
   if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
@@ -128,7 +128,7 @@ Result<Page> PageOfAgent(const Request& command) {
               .place = paths.state_dir / kPageName};
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<int> RunView(const ViewRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Page page,
                    command.table.empty() ? PageOfAgent(command) : PageOfTable(command.table));
   if (command.output == "-") {
@@ -162,10 +162,10 @@ command::Command AgentViewCommand() {
                       {.names = "--open", .help = "Open it in the browser (xdg-open)"}},
           .handler =
               [](const command::Arguments& arguments) {
-                return Run({.output = arguments.Text("--output"),
-                            .table = arguments.Text("--table"),
-                            .open = arguments.Has("--open")},
-                           OutputOf(arguments));
+                return RunView({.output = arguments.Text("--output"),
+                                .table = arguments.Text("--table"),
+                                .open = arguments.Has("--open")},
+                               OutputOf(arguments));
               },
           .without = {"--csv"}};
 }
