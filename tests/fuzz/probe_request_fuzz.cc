@@ -52,7 +52,17 @@ void CheckParameters(const http::Parameters& parameters) {
   }
 }
 
+// A plain path has a single spelling.
+void CheckPlainPath(std::string_view untrusted_target) {
+  const auto path = http::PlainPath::Parse(untrusted_target);
+  if (!path) return;
+  std::string spelling;
+  for (const std::string_view part : path->parts()) spelling.append("/").append(part);
+  FIELDCOST_CHECK(spelling == untrusted_target);
+}
+
 void CheckTarget(std::string_view untrusted_target) {
+  CheckPlainPath(untrusted_target);
   const auto target = http::ParseTarget(untrusted_target);
   if (IsOwnAddress(untrusted_target)) {
     FIELDCOST_CHECK(target.has_value() && untrusted_target.front() == '/');
