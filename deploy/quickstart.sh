@@ -284,8 +284,8 @@ main() {
   "$BIN/fieldcost" top --limit 40
   ((APIS >= WANTED_APIS && LIBRARIES >= WANTED_LIBRARIES)) ||
     fail "only $APIS APIs of $LIBRARIES libraries after $RUNS runs; run it again"
-  "$BIN/fieldcost" report vendor --library '*' --html "$DIR/costs.html" > /dev/null ||
-    fail "cannot write $DIR/costs.html, see above"
+  "$BIN/fieldcost" report vendor --library '*' --html "$DIR/costs.html" \
+    > "$DIR/report.log" 2>&1 || fail "cannot write the page: $(tail -n 1 "$DIR/report.log")"
   local example
   example="$("$BIN/fieldcost" top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
   cat << EOF

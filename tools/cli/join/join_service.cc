@@ -56,7 +56,7 @@ Result<std::string> RootToPin(http::Client& client, const settings::AgentPaths& 
 
 }  // namespace
 
-std::string FingerprintOf(const std::string& bytes) { return HexEncode(crypto::Sha256(bytes)); }
+std::string FingerprintOf(const std::string& bytes) { return crypto::HexSha256(bytes); }
 
 Result<ServiceOffer> AskService(const JoinRequest& request, const settings::AgentPaths& paths,
                                 WallTime now) {
