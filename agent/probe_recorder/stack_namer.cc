@@ -17,8 +17,6 @@
 namespace fieldcost::probe {
 namespace {
 
-std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // Whether it is one of our libraries, whose functions are between a point and its caller.
 bool IsOurs(const std::string& path) { return FileNameOf(path).starts_with("libfieldcost_"); }
 
@@ -46,6 +44,8 @@ void AddCode(const RingModule& module, unwind::ModuleMap& map) {
 bool IsOfMacro(const Frame& frame) { return frame.file.ends_with("fieldcost/probe.h"); }
 
 }  // namespace
+
+std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 unwind::ModuleMap MapOf(const RingFile& file) {
   const auto pid = static_cast<pid_t>(file.facts().pid);

@@ -21,6 +21,9 @@ namespace fieldcost::probe {
 // program wrote.
 unwind::ModuleMap MapOf(const RingFile& file);
 
+// The part of a path after its last '/'.
+std::string FileNameOf(const std::string& path);
+
 struct NamedStack {
   std::vector<Frame> frames;  // innermost first; texts are clean
   bool is_cut = false;

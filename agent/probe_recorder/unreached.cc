@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/probe_recorder/stack_namer.h"
 #include "agent/symbols/name_helper.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
@@ -12,8 +13,6 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr char kUseTheMacro[] = "; mark it in the source with FIELDCOST_POINT";
-
-std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // A library is named by its soname, which is a prefix of its file name.
 bool IsNamed(const std::string& pattern, const std::string& path) {

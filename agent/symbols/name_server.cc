@@ -103,7 +103,7 @@ void LimitItself() {
   }
 }
 
-std::string PathOf(const UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
+std::string OpenPathOf(const UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
 
 MessageWriter Failed(const Error& error) {
   MessageWriter answer;
@@ -129,7 +129,7 @@ class Server {
  private:
   MessageWriter Open(MessageReader& request, const UniqueFd& fd) {
     const std::uint64_t key = request.Number();
-    DwarfModule::Options options{.path = PathOf(fd), .build_id = request.Text(kMostNameBytes)};
+    DwarfModule::Options options{.path = OpenPathOf(fd), .build_id = request.Text(kMostNameBytes)};
     options.debug_directories.clear();
     for (std::uint64_t left = request.Number(); request.ok() && left > 0; --left) {
       options.debug_directories.emplace_back(request.Text(kMostNameBytes));
@@ -157,7 +157,7 @@ class Server {
   }
 
   static MessageWriter Functions(const UniqueFd& fd) {
-    const auto names = FunctionNames(PathOf(fd));
+    const auto names = FunctionNames(OpenPathOf(fd));
     if (!names) return Failed(names.error());
     MessageWriter answer;
     std::uint64_t count = 0;

@@ -29,21 +29,21 @@ struct Place {
   bool immutable = false;
 };
 
-enum class Name { kFixed, kNewestRoot, kRootVersion, kHash };
+enum class NameKind { kFixed, kNewestRoot, kRootVersion, kHash };
 
 struct Route {
   std::string_view path;
   const char* file;  // or the folder of the named file
-  Name name;
+  NameKind name;
   std::string_view method = "GET";  // http::ConditionalAnswer() also accepts HEAD
 };
 constexpr std::array kRoutes = std::to_array<Route>({
-    {wire::kTimestampPath, "timestamp", Name::kFixed},
-    {wire::kPolicyPath, kPolicyFile, Name::kFixed},
-    {wire::kRootPath, "root", Name::kNewestRoot},
-    {"/v1/metadata/root/*", "root", Name::kRootVersion},
-    {"/v1/metadata/snapshot/*", "snapshots", Name::kHash},
-    {"/v1/fragments/*", "fragments", Name::kHash},
+    {wire::kTimestampPath, "timestamp", NameKind::kFixed},
+    {wire::kPolicyPath, kPolicyFile, NameKind::kFixed},
+    {wire::kRootPath, "root", NameKind::kNewestRoot},
+    {"/v1/metadata/root/*", "root", NameKind::kRootVersion},
+    {"/v1/metadata/snapshot/*", "snapshots", NameKind::kHash},
+    {"/v1/fragments/*", "fragments", NameKind::kHash},
 });
 
 bool IsHashName(std::string_view untrusted_name) {
@@ -66,14 +66,14 @@ std::optional<Place> PlaceOf(std::string_view untrusted_target,
   const std::filesystem::path file = directory / route->file;
   const std::string_view untrusted_name = path->parts().back();
   switch (route->name) {
-    case Name::kFixed:
+    case NameKind::kFixed:
       return Place{file};
-    case Name::kNewestRoot:
+    case NameKind::kNewestRoot:
       return Place{file / std::to_string(root_version)};
-    case Name::kRootVersion:
+    case NameKind::kRootVersion:
       if (!IsRootVersion(untrusted_name, root_version)) return std::nullopt;
       break;
-    case Name::kHash:
+    case NameKind::kHash:
       if (!IsHashName(untrusted_name)) return std::nullopt;
       break;
   }

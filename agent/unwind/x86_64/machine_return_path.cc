@@ -10,7 +10,7 @@
 namespace fieldcost::unwind {
 namespace {
 
-constexpr std::int32_t kWord = sizeof(std::uint64_t);
+constexpr std::int32_t kWordBytes = sizeof(std::uint64_t);
 // Stacks are smaller than this; larger offsets do not belong to frames.
 constexpr std::int32_t kMostOffset = 1 << 26;
 constexpr std::size_t kMostPaths = std::size_t{1} << 16;
@@ -186,7 +186,7 @@ void Search::Pop(const Instruction& instruction, State& state) {
 void Search::Leave(State& state) {
   const std::optional<StackPlace> frame = PlaceIn(ZYDIS_REGISTER_RBP, state);
   Load(kRbpIndex, frame, state);
-  state.stack = Moved(frame, kWord);
+  state.stack = Moved(frame, kWordBytes);
 }
 
 bool Search::SetsStackPointer(const Instruction& instruction, State& state) {

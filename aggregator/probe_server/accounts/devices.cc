@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 32;
 
-Device RowOf(const sqlite::Statement& statement) {
+Device DeviceOf(const sqlite::Statement& statement) {
   return {.id = DeviceId(statement.ColumnInt(0)),
           .user = UserId(statement.ColumnInt(1)),
           .name = statement.ColumnText(2),
@@ -52,7 +52,7 @@ Result<std::optional<Device>> FindDevice(sqlite::Database& database,
   statement.Blob(crypto::Sha256(untrusted_token));
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return std::optional<Device>();
-  return std::optional<Device>(RowOf(statement));
+  return std::optional<Device>(DeviceOf(statement));
 }
 
 Result<bool> IsDeviceActive(sqlite::Database& database, DeviceId device) {
@@ -71,7 +71,7 @@ Result<std::vector<Device>> ListDevices(sqlite::Database& database, std::optiona
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return devices;
-    devices.push_back(RowOf(statement));
+    devices.push_back(DeviceOf(statement));
   }
 }
 

@@ -40,7 +40,7 @@ CREATE TABLE known_network (
   PRIMARY KEY (user, network)) WITHOUT ROWID;
 )";
 
-User RowOf(const sqlite::Statement& statement) {
+User UserOf(const sqlite::Statement& statement) {
   return {.id = UserId(statement.ColumnInt(0)),
           .name = statement.ColumnText(1),
           .password_hash = statement.ColumnText(2),
@@ -75,7 +75,7 @@ Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_vie
   statement.Text(untrusted_name);
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return std::optional<User>();
-  return std::optional<User>(RowOf(statement));
+  return std::optional<User>(UserOf(statement));
 }
 
 Result<std::vector<User>> ListUsers(sqlite::Database& database) {
@@ -85,7 +85,7 @@ Result<std::vector<User>> ListUsers(sqlite::Database& database) {
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return users;
-    users.push_back(RowOf(statement));
+    users.push_back(UserOf(statement));
   }
 }
 

@@ -14,15 +14,15 @@
 namespace fieldcost::probe_server {
 namespace {
 
-constexpr std::size_t kLeastName = 16;  // columns of a terminal
+constexpr std::size_t kLeastDeviceName = 16;  // columns of a terminal
 
-Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
+Result<std::unique_ptr<Data>> OpenDevices(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   return Data::Open(config.database(), sqlite::Database::Access::kWrite);
 }
 
-Result<int> List(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+Result<int> ListAll(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenDevices(arguments));
   FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
   std::vector<draw::TextLine> lines;
   for (const User& user : users) {
@@ -35,8 +35,8 @@ Result<int> List(const command::Arguments& arguments) {
     }
   }
   PrintList({{.heading = "NUMBER", .right = true},
-             {.heading = "USER", .least = kLeastName},
-             {.heading = "NAME", .least = kLeastName},
+             {.heading = "USER", .least = kLeastDeviceName},
+             {.heading = "NAME", .least = kLeastDeviceName},
              {.heading = "SINCE"},
              {.heading = "STATE"}},
             lines);
@@ -44,7 +44,7 @@ Result<int> List(const command::Arguments& arguments) {
 }
 
 Result<int> Revoke(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenDevices(arguments));
   const DeviceId device(*arguments.Number("number"));
   const Status revoked = data->Change([&]() -> Status {
     FIELDCOST_TRY(RevokeDevice(data->database(), device, std::nullopt));
@@ -68,7 +68,7 @@ command::Command DeviceCommand() {
   fieldcost-probe-server device revoke 7 --config probe-server.toml)",
           .commands = {{.name = "list",
                         .summary = "Print the number, user, name and first day of each",
-                        .handler = List,
+                        .handler = ListAll,
                         .without = {"--check-config"}},
                        {.name = "revoke",
                         .summary = "Refuse its token from now on",
