@@ -128,7 +128,7 @@ TEST(BatchDeathTest, AKeyOfAnotherLengthIsNotSignedWithAndNoRowsDoNotFit) {
   EXPECT_DEATH(BatchSigningInput("a.example", "short", Epoch(1), Sequence(1), std::string(32, 'h')),
                "kKeyBytes");
   EXPECT_DEATH(BatchSigningInput("a.example", std::string(32, 'k'), Epoch(1), Sequence(1), ""),
-               "kHashBytes");
+               "kSha256Bytes");
   EXPECT_DEATH(RowsThatFit({}, 1024), "rows.empty");
 }
 
