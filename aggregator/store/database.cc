@@ -136,10 +136,6 @@ void Database::WriteSet::Put(Table table, std::string_view key, std::string_view
 void Database::WriteSet::Delete(Table table, std::string_view key) {
   state_->batch.Delete(state_->database.Handle(table), SliceOf(key)).PermitUncheckedError();
 }
-void Database::WriteSet::DeleteRange(Table table, std::string_view begin, std::string_view end) {
-  state_->batch.DeleteRange(state_->database.Handle(table), SliceOf(begin), SliceOf(end))
-      .PermitUncheckedError();
-}
 
 Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Database::~Database() = default;

@@ -28,10 +28,6 @@ class Changes final : public rocksdb::WriteBatch::Handler {
   rocksdb::Status DeleteCF(std::uint32_t /*family*/, const rocksdb::Slice& /*key*/) override {
     return rocksdb::Status::OK();
   }
-  rocksdb::Status DeleteRangeCF(std::uint32_t /*family*/, const rocksdb::Slice& /*begin*/,
-                                const rocksdb::Slice& /*end*/) override {
-    return rocksdb::Status::OK();
-  }
 
  private:
   const std::vector<rocksdb::ColumnFamilyHandle*>& handles_;

@@ -147,7 +147,12 @@ Status StoredSums::CheckpointLocked() {
 
 Status StoredSums::EmptyInbox(std::uint64_t number) {
   Database::WriteSet summed(database_);
-  summed.DeleteRange(Table::kInbox, NumberKey(inbox_begin_), NumberKey(number + 1));
+  const auto remove = [&summed](std::string_view key, std::string_view) -> Status {
+    summed.Delete(Table::kInbox, key);
+    return {};
+  };
+  FIELDCOST_TRY(database_.ForEach(Table::kInbox, NumberKey(inbox_begin_), nullptr, remove,
+                                  NumberKey(number + 1)));
   kept_.RemovePending(number, summed);
   FIELDCOST_TRY(database_.Write(summed));
   inbox_begin_ = number + 1;

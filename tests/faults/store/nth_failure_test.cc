@@ -4,6 +4,7 @@
 #include <rocksdb/file_system.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -179,6 +180,62 @@ Status BackUpAfterAFailureBehind(const std::filesystem::path& dir) {
   return {};
 }
 
+// A table file that can be created, but not written.
+class FullTable final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  rocksdb::IOStatus Append(const rocksdb::Slice& /*data*/, const rocksdb::IOOptions& /*options*/,
+                           rocksdb::IODebugContext* /*debug*/) override {
+    return rocksdb::IOStatus::NoSpace("planned");
+  }
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           const rocksdb::DataVerificationInfo& /*info*/,
+                           rocksdb::IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+};
+
+// After some tables, the disk is full.
+class FullAfterTables final : public rocksdb::FileSystemWrapper {
+ public:
+  FullAfterTables() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "FullAfterTables"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+    if (!status.ok() || !path.ends_with(".sst") || tables_left-- > 0) return status;
+    is_full = true;
+    *file = std::make_unique<FullTable>(std::move(*file));
+    return status;
+  }
+  std::atomic<int> tables_left{INT_MAX};
+  std::atomic<bool> is_full{false};
+};
+
+// Leaves an inbox from which entries were removed, then compacts the store; the disk is full after
+// `tables` new files. Returns whether that many were needed.
+Result<bool> CompactUntilFull(const std::filesystem::path& dir, int tables) {
+  const auto files = std::make_shared<FullAfterTables>();
+  store::StoreOptions options = OptionsOf(dir / "data");
+  options.checkpoint_seconds = 0;
+  options.file_system = files;
+  FIELDCOST_ASSIGN(const auto store, store::Store::Open(options));
+  for (const unsigned agent : {1U, 2U}) {
+    store::TestBatch batch;
+    store::MakeTestBatch(agent, 1, batch, nullptr);
+    FIELDCOST_TRY(store->Accept(batch.View()));
+    FIELDCOST_TRY(store->Checkpoint());
+  }
+  files->tables_left = tables;
+  const Status status = store->Compact();
+  if (!files->is_full) return status ? Result<bool>(false) : status.error();
+  if (status || status.error().code != ErrorCode::kIo) {
+    return Fail(ErrorCode::kInternal, "a compaction on a full disk did not fail");
+  }
+  return true;
+}
+
 class NthFailureTest : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
@@ -220,6 +277,21 @@ TEST(FailedStoreTest, RefusesToBackUpAfterABackgroundFailure) {
   const testing::TempDir dir;
   const ChildResult result = RunInChild([&] { return BackUpAfterAFailureBehind(dir.path()); });
   EXPECT_TRUE(result.good) << result.trouble;
+}
+
+TEST(CompactionTest, FailsWithoutAbortingOnAFullDisk) {
+  bool was_full = true;
+  for (int tables = 0; was_full; ++tables) {
+    const testing::TempDir dir;
+    const ChildResult result = RunInChild([&]() -> Status {
+      FIELDCOST_ASSIGN(const bool full, CompactUntilFull(dir.path(), tables));
+      return full ? Status() : Fail(ErrorCode::kNotFound, "no further table was written");
+    });
+    was_full = result.good;
+    if (was_full) continue;
+    EXPECT_NE(result.trouble.find("no further table"), std::string::npos) << result.trouble;
+    EXPECT_GT(tables, 2);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, NthFailureTest,
