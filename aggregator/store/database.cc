@@ -243,6 +243,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
 
 Status Database::Write(WriteSet& changes) {
   if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
+  if (changes.state_->batch.Count() == 0) return {};  // RocksDB would log an empty record
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status = state_->db->Write(options, &changes.state_->batch);
