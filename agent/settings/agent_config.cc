@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "common/base/ascii.h"
 #include "common/base/file.h"
@@ -175,6 +176,12 @@ Result<std::vector<std::filesystem::path>> Presets(const std::filesystem::path& 
 
 }  // namespace
 
+std::string AgentConfig::HowToJoin() const {
+  if (suggested.url.empty()) return "join one with fieldcost agent join URL";
+  return fmt::format("join {}, which an installer suggests, with fieldcost agent on",
+                     EscapeControl(suggested.url));
+}
+
 Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   AgentConfig config;
   FIELDCOST_TRY(Override(path, FileOf::kUser, config));
@@ -188,6 +195,10 @@ Result<AgentConfig> AgentConfig::Load(const AgentPaths& paths) {
     FIELDCOST_TRY(CheckPreset(preset));
     FIELDCOST_TRY(Override(preset, FileOf::kInstaller, config));
   }
+  // The service of a preset becomes that of the user only by joining it.
+  config.suggested = {.url = std::exchange(config.url, {}),
+                      .ca_file = std::exchange(config.ca_file, {}),
+                      .root_sha256 = std::exchange(config.root_sha256, {})};
   FIELDCOST_TRY(Override(paths.service_file(), FileOf::kUser, config));
   FIELDCOST_TRY(Override(paths.config_file, FileOf::kUser, config));
   return config;

@@ -14,15 +14,23 @@
 
 namespace fieldcost::settings {
 
+// A service that an installer's preset names. It is not contacted before the user has joined it.
+struct Suggestion {
+  std::string url;  // empty = none
+  std::filesystem::path ca_file;
+  std::string root_sha256;
+};
+
 // The settings of an agent. Each of these files overrides those before it; every key is optional,
 // and deploy/config/agent.toml lists them all:
-//   /etc/fieldcost/agent.d/*.toml   presets of installers, ascending by name
+//   /etc/fieldcost/agent.d/*.toml   presets of installers, ascending by name; their service is only
+//                                   suggested
 //   service.toml                    the service, written by `fieldcost agent join`
 //   agent.toml                      the user's own
 // A file that names another url does not inherit the ca_file and root_sha256 of the previous one.
 struct AgentConfig {
   // [aggregator]
-  std::string url;                // empty = nothing can be uploaded or synced
+  std::string url;                // empty = nothing is uploaded or synced
   std::filesystem::path ca_file;  // empty = system trust store
   std::string proxy;              // "http://host:port"; empty = use HTTPS_PROXY and NO_PROXY
   std::string root_sha256;        // the root that may be pinned for url, 64 hex digits; empty = any
@@ -56,6 +64,7 @@ struct AgentConfig {
   bool on_battery = false;  // also while running on battery
   bool on_metered = false;  // also over a metered connection
 
+  Suggestion suggested;
   // The keys in the files, "table.key": decisions of the user or of an installer.
   std::set<std::string, std::less<>> written;
   // Settings that only the service's policy contains; set by ApplyPolicy() (field_policy.h).
@@ -63,6 +72,9 @@ struct AgentConfig {
   std::chrono::seconds min_upload_interval{3600};  // between two requests of this agent
   std::vector<wire::PolicyModule> policy_modules;  // replace the built-in list unless empty
   std::vector<wire::PolicyWeight> policy_weights;
+
+  // What a user without a service can do, as a clause: "join one with fieldcost agent join URL".
+  std::string HowToJoin() const;
 
   // Reads all files; missing ones change nothing. kInvalidArgument with place and reason;
   // kPermissionDenied: another user than root and this one could change a preset. A preset cannot

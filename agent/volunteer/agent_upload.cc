@@ -178,8 +178,8 @@ Result<upload::UploadReport> Agent::Upload(UploadWish wish) {
   }
   if (config().url.empty()) {
     report.stopped_by =
-        Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
-             paths().config_file.string());
+        Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}; {}",
+             paths().config_file.string(), config().HowToJoin());
     return report;
   }
   if (wish == UploadWish::kWhatIsDue) {

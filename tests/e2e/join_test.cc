@@ -55,6 +55,7 @@ class JoinTest : public ::testing::Test {
                      "PATH=/usr/bin:/bin",
                      "HOME=" + home().string(),
                      "LC_ALL=C.UTF-8",
+                     "PYTHONDONTWRITEBYTECODE=1",
                      "FIELDCOST_PRELOAD_LIBRARY=" FIELDCOST_BINARY_DIR
                      "/lib/libfieldcost_preload.so"};
     command.insert(command.end(), words.begin(), words.end());
@@ -156,6 +157,7 @@ class RootOnly {
   }
   std::string url() const { return "https://localhost:" + std::to_string(server_->port()); }
   std::string ca() const { return certificates_.ca.string(); }
+  const std::string& root() const { return root_; }
   std::string fingerprint() const { return HexEncode(crypto::Sha256(root_)); }
   std::vector<std::string> targets() const {
     const std::lock_guard lock(mutex_);
@@ -304,37 +306,6 @@ TEST_F(JoinTest, LeavingReturnsToTheModeAndTheSumsBeforeJoining) {
   EXPECT_FALSE(fs::exists(home() / ".profile"));
 }
 
-TEST_F(JoinTest, AgentOnIsSufficientWithAnInstallersPreset) {
-  RootOnly service(directory_.path());
-  const auto before = Listing();
-  // /etc/fieldcost/agent.d, in a mount namespace.
-  const auto with_preset = [&](const std::string& command) {
-    return RunHere(
-        {"/bin/sh", "-c",
-         "mkdir -p etc && cp -a /etc/. etc && cd etc && mkdir -p fieldcost/agent.d && "
-         "printf '[aggregator]\\nurl = \"" +
-             service.url() + "\"\\nca_file = \"" + service.ca() + "\"\\nroot_sha256 = \"" +
-             service.fingerprint() +
-             "\"\\n' > fieldcost/agent.d/10-company.toml && exec unshare --mount /bin/sh "
-             "-c 'mount --bind . /etc || { echo unshare failed >&2; exit 1; }; " +
-             std::string(kBin) + command + "'"});
-  };
-  const ProcessResult status = with_preset("fieldcost agent status");
-  if (status.errors.find("unshare") != std::string::npos) {
-    GTEST_SKIP() << "needs the privilege to make a mount namespace: " << status.errors;
-  }
-  EXPECT_THAT(status.output, AllOf(HasSubstr("mode                off"), HasSubstr(service.url())));
-  EXPECT_THAT(service.targets(), IsEmpty()) << "a preset decides nothing";
-  EXPECT_EQ(Listing(), before);
-
-  const ProcessResult on = with_preset("fieldcost agent on");
-  EXPECT_EQ(on.exit_status, 66) << "this service has no catalogue: " << on.errors;
-  EXPECT_THAT(on.output, AllOf(HasSubstr("operator      Example Project"),
-                               HasSubstr("done       consent "), HasSubstr("done       session ")));
-  EXPECT_EQ(with_preset("fieldcost agent leave").exit_status, 0);
-  EXPECT_EQ(Listing(), before);
-}
-
 TEST_F(JoinTest, RefusesAnotherRootOrCertificateThanExpected) {
   RootOnly service(directory_.path());
   const ProcessResult wrong_root = Agent({"join", service.url(), "--ca-file", service.ca(), "--yes",
@@ -368,6 +339,78 @@ TEST_F(JoinTest, AServiceWithAnotherRootUnderTheSameNameIsNotFollowed) {
   const ProcessResult again = Agent({"join", service.url(), "--ca-file", service.ca(), "--yes"});
   EXPECT_EQ(again.exit_status, 76);
   EXPECT_THAT(again.errors, HasSubstr("another service's"));
+}
+
+// With a preset in /etc/fieldcost/agent.d that names a service, in a mount namespace.
+class PresetServiceTest : public JoinTest {
+ protected:
+  PresetServiceTest() : service_(directory_.path()) {}
+  void SetUp() override {
+    const ProcessResult unshared = RunHere({"/usr/bin/unshare", "--mount", "/bin/true"});
+    if (unshared.exit_status != 0) {
+      GTEST_SKIP() << "needs the privilege to make a mount namespace: " << unshared.errors;
+    }
+    ASSERT_EQ(RunHere({"/bin/cp", "-a", "/etc", "."}).exit_status, 0);
+    const fs::path presets = directory_.path() / "etc/fieldcost/agent.d";
+    fs::create_directories(presets);
+    std::ofstream(presets / "10-company.toml")
+        << "[aggregator]\nurl = \"" << service_.url() << "\"\nca_file = \"" << service_.ca()
+        << "\"\nroot_sha256 = \"" << service_.fingerprint() << "\"\n";
+  }
+  // Runs a program of ours with the preset.
+  ProcessResult WithPreset(const std::string& command) const {
+    return RunHere({"/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+                    "mount --bind etc /etc && exec " + (kBin + command)});
+  }
+
+  RootOnly service_;
+};
+
+TEST_F(PresetServiceTest, NothingIsSentToItBeforeJoining) {
+  // Everything that could be sent, fetched or asked for: the user decided without the preset, has
+  // pinned this service's root, and has measured something.
+  MeasureTheVictim();
+  ASSERT_EQ(Agent({"on"}).exit_status, 0);
+  WriteHome(".local/share/fieldcost/catalog_root", service_.root());
+  ASSERT_EQ(Run("fieldcost", {"run", "--", kVictim, "alloc"}).exit_status, 0);
+
+  for (const char* collects : {"fieldcostd --once", "fieldcostd --once --flush"}) {
+    EXPECT_THAT(WithPreset(collects).errors, HasSubstr("fieldcost agent on"));
+  }
+  EXPECT_THAT(WithPreset("fieldcost agent preview").output, HasSubstr("rows"));
+  const ProcessResult synced = WithPreset("fieldcost sync --full");
+  EXPECT_EQ(synced.exit_status, 64);
+  EXPECT_THAT(synced.errors, AllOf(HasSubstr(service_.url()), HasSubstr("fieldcost agent on")));
+  (void)WithPreset("fieldcost agent forget --yes");
+  const ProcessResult status = WithPreset("fieldcost agent status");
+  EXPECT_THAT(status.output,
+              AllOf(HasSubstr("server              none; suggested: " + service_.url() + "\n"),
+                    HasSubstr("service: the suggested one is not joined yet\n" +
+                              std::string(22, ' ') + "fieldcost agent on\n")));
+  const auto json = boost::json::parse(WithPreset("fieldcost agent status --json").output);
+  EXPECT_EQ(json.at("server").as_string(), "");
+  EXPECT_EQ(json.at("suggested_server").as_string(), service_.url());
+  EXPECT_THAT(service_.targets(), IsEmpty());
+  // Without the preset, the message names the command that joins.
+  EXPECT_THAT(Run("fieldcost", {"sync"}).errors, HasSubstr("fieldcost agent join URL"));
+}
+
+TEST_F(PresetServiceTest, AgentOnIsSufficientToJoin) {
+  const auto before = Listing();
+  const ProcessResult status = WithPreset("fieldcost agent status");
+  EXPECT_THAT(status.output,
+              AllOf(HasSubstr("mode                off"), HasSubstr(service_.url())));
+  EXPECT_THAT(service_.targets(), IsEmpty()) << "a preset decides nothing";
+  EXPECT_EQ(Listing(), before);
+
+  const ProcessResult on = WithPreset("fieldcost agent on");
+  EXPECT_EQ(on.exit_status, 66) << "this service has no catalogue: " << on.errors;
+  EXPECT_THAT(on.output, AllOf(HasSubstr("operator      Example Project"),
+                               HasSubstr("done       consent "), HasSubstr("done       session ")));
+  const auto joined = boost::json::parse(WithPreset("fieldcost agent status --json").output);
+  EXPECT_EQ(joined.at("server").as_string(), service_.url());
+  EXPECT_EQ(WithPreset("fieldcost agent leave").exit_status, 0);
+  EXPECT_EQ(Listing(), before);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace fieldcost::settings {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class PresetTest : public ::testing::Test {
@@ -41,12 +42,12 @@ TEST_F(PresetTest, TheLastNameWinsOverTheFirstAndTheUserOverAll) {
   Preset("30-not-read.toml.orig", "nonsense");
   auto config = AgentConfig::Load(paths_);
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->url, "https://first.example");
-  EXPECT_EQ(config->ca_file, paths_.presets_dir / "ca.pem");
+  EXPECT_EQ(config->suggested.url, "https://first.example");
+  EXPECT_EQ(config->suggested.ca_file, paths_.presets_dir / "ca.pem");
   EXPECT_EQ(config->picks_per_run, 4U);
   EXPECT_TRUE(config->written.contains("selection.max_programs"));
 
-  // Another url does not inherit the authority of the previous one; an empty one changes nothing.
+  // An empty url changes nothing.
   ASSERT_TRUE(WriteFileAtomically(paths_.service_file(),
                                   "[aggregator]\nurl = \"https://joined.example\"\n", 0600));
   ASSERT_TRUE(WriteFileAtomically(
@@ -60,9 +61,43 @@ TEST_F(PresetTest, TheLastNameWinsOverTheFirstAndTheUserOverAll) {
   EXPECT_EQ(config->picks_per_run, 4U);
 }
 
+TEST_F(PresetTest, TheServiceIsOnlySuggested) {
+  const std::string digest(64, 'a');
+  Preset("10.toml",
+         "[aggregator]\nurl = \"https://first.example\"\nca_file = \"ca.pem\"\nroot_sha256 = \"" +
+             digest + "\"\n");
+  // Also if the user's file has settings, but no service.
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[selection]\nmax_programs = 6\n", 0600));
+  auto config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->url, "");
+  EXPECT_EQ(config->ca_file, "");
+  EXPECT_EQ(config->root_sha256, "");
+  EXPECT_EQ(config->suggested.url, "https://first.example");
+  EXPECT_EQ(config->suggested.root_sha256, digest);
+  EXPECT_THAT(config->HowToJoin(),
+              AllOf(HasSubstr("https://first.example"), HasSubstr("fieldcost agent on")));
+
+  // Another url does not inherit the authority of the previous one, among presets and after them.
+  Preset("20.toml", "[aggregator]\nurl = \"https://second.example\"\n");
+  ASSERT_TRUE(WriteFileAtomically(
+      paths_.service_file(),
+      "[aggregator]\nurl = \"https://joined.example\"\nca_file = \"service-ca.pem\"\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file,
+                                  "[aggregator]\nurl = \"https://own.example\"\n", 0600));
+  config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->suggested.url, "https://second.example");
+  EXPECT_EQ(config->suggested.ca_file, "");
+  EXPECT_EQ(config->suggested.root_sha256, "");
+  EXPECT_EQ(config->url, "https://own.example");
+  EXPECT_EQ(config->ca_file, "");
+}
+
 TEST_F(PresetTest, MissingDirectoryChangesNothing) {
   paths_.presets_dir = directory_.path() / "missing";
   EXPECT_EQ(AgentConfig::Load(paths_)->url, "");
+  EXPECT_EQ(AgentConfig::Load(paths_)->suggested.url, "");
 }
 
 TEST_F(PresetTest, CannotNameLibrariesThatAreSent) {

@@ -135,7 +135,8 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
                 {"field_policy_problem", Text(status.field_policy.problem)},
                 {"session_active", options.session_active},
                 {"programs", std::move(programs)},
-                {"missing", std::move(missing)}});
+                {"missing", std::move(missing)},
+                {"suggested_server", Text(config.suggested.url)}});
 }
 
 std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,

@@ -40,7 +40,10 @@ std::vector<MissingPart> MissingParts(const PartFacts& facts) {
   if (facts.mode == settings::Mode::kOff) return missing;
   const bool sends = facts.mode == settings::Mode::kOn;
   if (sends && facts.url.empty()) {
-    missing.push_back({"service", "none is configured", "fieldcost agent join URL"});
+    missing.push_back(
+        facts.is_suggested
+            ? MissingPart{"service", "the suggested one is not joined yet", "fieldcost agent on"}
+            : MissingPart{"service", "none is configured", "fieldcost agent join URL"});
   } else if (sends && !facts.root_is_pinned) {
     missing.push_back({"root", "not pinned, so nothing can be sent or fetched",
                        "fieldcost agent join " + facts.url});

@@ -22,7 +22,8 @@ struct MissingPart {
 // What MissingParts() depends on.
 struct PartFacts {
   settings::Mode mode = settings::Mode::kOff;
-  std::string url;
+  std::string url;            // of the service in use; empty = none
+  bool is_suggested = false;  // an installer suggests a service
   bool root_is_pinned = false;
   bool session_is_active = false;
   bool session_is_complete = true;  // none of its files is missing

@@ -76,6 +76,11 @@ std::string PauseEndText(WallTime paused_until) {
   return "until " + draw::FormatTime(paused_until);
 }
 
+std::string ServerText(const settings::AgentConfig& config) {
+  if (!config.url.empty()) return config.url;
+  return config.suggested.url.empty() ? "none" : "none; suggested: " + config.suggested.url;
+}
+
 std::string StatusText(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusTextOptions& options) {
   std::string text;
@@ -92,7 +97,7 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
     line("", fmt::format("paused {}: nothing is measured or sent (fieldcost agent resume)",
                          PauseEndText(*status.paused_until)));
   }
-  line("server", config.url.empty() ? "none" : config.url);
+  line("server", ServerText(config));
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
   // Unsent and sent data, and the state of sending.
   line("run files", FormatCount(status.measuring.run_files));

@@ -20,6 +20,9 @@ struct StatusTextOptions {
 // "until 2026-11-21 03:10 UTC", or "until it is resumed".
 std::string PauseEndText(WallTime paused_until);
 
+// The service in use, or "none" and the one that an installer suggests. Not escaped.
+std::string ServerText(const settings::AgentConfig& config);
+
 std::string StatusText(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusTextOptions& options);
 

@@ -42,9 +42,8 @@ std::string ModeText(settings::Mode mode, const settings::AgentConfig& config) {
     case settings::Mode::kOn:
       break;
   }
-  const std::string server = config.url.empty()
-                                 ? "a server, once [aggregator] url is set in agent.toml"
-                                 : EscapeControl(config.url);
+  const std::string server =
+      config.url.empty() ? "no service yet: " + config.HowToJoin() : EscapeControl(config.url);
   return fmt::format(
       "on: programs under `fieldcost run` are measured; sums per public library function go to {}\n"
       "  see what would be sent:  fieldcost agent preview\n  stop:  fieldcost agent off\n",
@@ -137,7 +136,7 @@ command::Command OnCommand() {
   return ModeCommand(
       "on", settings::Mode::kOn, "Measure, and send sums to the configured server",
       R"(What is sent: names and versions of public libraries and functions, sums of their costs,
-the week, and the machine's coarse class. If an installer's preset (/etc/fieldcost/agent.d) names a
+the week, and the machine's coarse class. If an installer's preset (/etc/fieldcost/agent.d) suggests a
 service, this joins it, as `fieldcost agent join` does after a yes. Example:
   fieldcost agent on && fieldcost agent preview)");
 }

@@ -24,9 +24,8 @@ Result<int> RunSync(const SyncRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
   if (config.url.empty()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "no server to sync with: set url in [aggregator] of {}",
-                paths.config_file.string());
+    return Fail(ErrorCode::kInvalidArgument, "no service to fetch the catalogue from: {}",
+                config.HowToJoin());
   }
   catalog::SyncOptions options = SyncOptionsOf(paths, config);
   options.full = command.full;

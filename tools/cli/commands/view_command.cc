@@ -13,6 +13,7 @@
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
 #include "tools/cli/agent/agent_json.h"
+#include "tools/cli/agent/status_text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/lab_table_file.h"
@@ -71,7 +72,7 @@ std::vector<report::CostPageContent::Fact> Facts(const volunteer::AgentStatus& s
                                                  const std::vector<stats::StatRow>& rows) {
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
-      {"Server", config.url.empty() ? "none" : config.url},
+      {"Server", ServerText(config)},
       {"Sent", Counted(status.outbox.sent_batches, "batch", "batches") + " (fieldcost agent log)"}};
   if (status.outbox.withdrawn_batches != 0) {
     facts.push_back({"Taken back", Counted(status.outbox.withdrawn_batches, "batch", "batches")});

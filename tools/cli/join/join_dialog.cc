@@ -60,12 +60,12 @@ Result<int> JoinByDialog(JoinRequest request, bool yes, const Output& output) {
 
 Result<std::optional<JoinRequest>> PresetService(const settings::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const auto record, LoadJoinRecord(paths));
-  FIELDCOST_ASSIGN(const auto own, settings::AgentConfig::Load(paths.config_file));
   FIELDCOST_ASSIGN(settings::AgentConfig config, settings::AgentConfig::Load(paths));
-  if (record || !own.url.empty() || config.url.empty()) return std::optional<JoinRequest>();
-  return std::optional(JoinRequest{.url = std::move(config.url),
-                                   .ca_file = std::move(config.ca_file),
-                                   .root_sha256 = std::move(config.root_sha256),
+  settings::Suggestion& suggested = config.suggested;
+  if (record || !config.url.empty() || suggested.url.empty()) return std::optional<JoinRequest>();
+  return std::optional(JoinRequest{.url = std::move(suggested.url),
+                                   .ca_file = std::move(suggested.ca_file),
+                                   .root_sha256 = std::move(suggested.root_sha256),
                                    .proxy = ""});
 }
 

@@ -14,8 +14,8 @@ namespace fieldcost::cli {
 // CheckMayJoin(), AskService() and, after some steps were done, Join().
 Result<int> JoinByDialog(JoinRequest request, bool yes, const Output& output);
 
-// The service of an installer's presets, unless the user's agent.toml names one or a service has
-// been joined already: `agent on` is then the user's yes to it.
+// The service that an installer's presets suggest, unless the user's agent.toml names one or a
+// service has been joined already: `agent on` is then the user's yes to it.
 Result<std::optional<JoinRequest>> PresetService(const settings::AgentPaths& paths);
 
 }  // namespace fieldcost::cli

@@ -10,9 +10,10 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr char kConsentText[] = R"(If you join:
-- Programs that you run are measured: in one run of 16, the time, memory or
-  bytes of a few randomly chosen functions. The measuring takes at most 1 % of a
-  program's time.
+- Programs that you run are measured: by default, in one run of 16, the time,
+  memory or bytes of a few randomly chosen functions, for at most 1 % of a
+  program's time. Your agent.toml can change this, and so can the service's
+  signed policy, within built-in ceilings.
 - For each measured function of a public library, the sums of its costs are sent
   to this service, with the library's name, version and build id, the function's
   name, the week, and the coarse class of this machine. A random key that

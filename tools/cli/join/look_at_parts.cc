@@ -42,6 +42,7 @@ PartFacts LookAtParts(const volunteer::Agent& agent, settings::Mode mode,
   std::error_code error;
   PartFacts facts{.mode = mode,
                   .url = agent.config().url,
+                  .is_suggested = !agent.config().suggested.url.empty(),
                   .root_is_pinned = std::filesystem::exists(paths.catalog_root_file, error),
                   .session_is_active = session.active,
                   .session_is_complete = session.missing.empty(),

@@ -56,6 +56,17 @@ TEST(MissingPartsTest, NamesEachPartThatIsMissing) {
               ElementsAre("catalogue"));
 }
 
+TEST(MissingPartsTest, ASuggestedServiceIsJoinedByAgentOn) {
+  PartFacts facts = Complete();
+  facts.url = "";
+  EXPECT_EQ(MissingParts(facts).at(0).fix, "fieldcost agent join URL");
+  facts.is_suggested = true;
+  EXPECT_THAT(Names(facts), ElementsAre("service"));
+  EXPECT_EQ(MissingParts(facts).at(0).fix, "fieldcost agent on");
+  facts.url = "https://fieldcost.example.org";
+  EXPECT_THAT(Names(facts), IsEmpty());
+}
+
 TEST(MissingPartsTest, EnabledUnitsStartTheDaemonOnlyWithAServiceManager) {
   PartFacts facts = Complete();
   facts.daemon_is_running = false;

@@ -84,6 +84,17 @@ TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
   EXPECT_THAT(text, HasSubstr("runs not measured   1 out of memory\n"));
 }
 
+TEST(StatusTextTest, ShowsTheServiceOrTheOneThatIsSuggested) {
+  settings::AgentConfig config;
+  EXPECT_THAT(StatusText({}, {}, config, {}), HasSubstr("server              none\n"));
+  config.suggested.url = "https://suggested\x1b.example";
+  EXPECT_THAT(StatusText({}, {}, config, {}),
+              HasSubstr("server              none; suggested: https://suggested\\x1b.example\n"));
+  config.url = "https://joined.example";
+  EXPECT_THAT(StatusText({}, {}, config, {}),
+              HasSubstr("server              https://joined.example\n"));
+}
+
 TEST(StatusTextTest, OmitsStatesThatDoNotApply) {
   const std::string text = StatusText({}, {}, {}, {});
   for (const char* absent :
