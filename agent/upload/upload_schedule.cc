@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/time_slots.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::upload {
@@ -33,11 +34,7 @@ WallTime AtLeastInterval(const UploadState& state, WallTime now, WallTime next) 
 }  // namespace
 
 WallTime SlotAtOrAfter(std::uint64_t seed, WallTime from, seconds period) {
-  const microseconds step = period;
-  const microseconds phase = Part(step, seed);
-  microseconds behind = (from.time_since_epoch() - phase) % step;
-  if (behind < microseconds(0)) behind += step;
-  return behind == microseconds(0) ? from : from + (step - behind);
+  return fieldcost::SlotAtOrAfter(from, Part(period, seed), period);
 }
 
 std::optional<WallTime> NextUploadTime(const UploadState& state, WallTime now) {
