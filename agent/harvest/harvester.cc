@@ -327,7 +327,7 @@ Status Harvester::CountNotDrawn() {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_ASSIGN(const std::uint64_t seen, database_->Get(spool::kNotDrawnSeenNumber, 0));
   if (now == seen) return {};
-  FIELDCOST_TRY(database_->Add(spool::kNotDrawnRunsNumber, now > seen ? now - seen : now));
+  FIELDCOST_TRY(database_->Add(spool::kNotDrawnRunsNumber, runs::CountedSince(now, seen)));
   FIELDCOST_TRY(database_->Set(spool::kNotDrawnSeenNumber, now));
   return transaction.Commit();
 }

@@ -61,6 +61,10 @@ std::vector<SkipCount> ReadSkips(const std::filesystem::path& file) {
   return counts;
 }
 
+std::uint64_t CountedSince(std::uint64_t now, std::uint64_t seen) {
+  return now >= seen ? now - seen : now;
+}
+
 bool WouldHaveBeenSelected(shm::Skip skip) {
   return skip == shm::Skip::kSystemLoaded || skip == shm::Skip::kNoLease ||
          skip == shm::Skip::kTooManyRunFiles;

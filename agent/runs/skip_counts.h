@@ -27,6 +27,9 @@ Status MakeSkipFile(const std::filesystem::path& file);
 // Returns the nonzero counts, in the order of shm::Skip; none if there is no valid file.
 std::vector<SkipCount> ReadSkips(const std::filesystem::path& file);
 
+// The runs counted since the count was `seen`. The skip file restarts at 0 on each boot.
+std::uint64_t CountedSince(std::uint64_t now, std::uint64_t seen);
+
 // Whether such a run would have been selected at random if the machine had been less busy or fewer
 // programs had been measured. `fieldcost run` measures it nevertheless, for its user only.
 bool WouldHaveBeenSelected(shm::Skip skip);

@@ -116,6 +116,17 @@ Result<OutboxStatus> ReadOutbox(spool::StateDb& database, spool::SpoolDb& spool,
   return outbox;
 }
 
+// Removes the count of runs that were not drawn, and returns it.
+std::uint64_t TakeNotDrawn(std::vector<runs::SkipCount>& skips) {
+  std::uint64_t not_drawn = 0;
+  std::erase_if(skips, [&not_drawn](const runs::SkipCount& skip) {
+    if (skip.skip != shm::Skip::kNotDrawn) return false;
+    not_drawn = skip.runs;
+    return true;
+  });
+  return not_drawn;
+}
+
 }  // namespace
 
 Result<MeasuringStatus> Agent::GetMeasuring() const {
@@ -125,13 +136,18 @@ Result<MeasuringStatus> Agent::GetMeasuring() const {
   measuring.run_files = files.size();
   measuring.skips = runs::ReadSkips(paths().skip_file());
   // Runs that were not selected at random follow the policy, so they are no obstacle.
-  std::erase_if(measuring.skips,
-                [](const runs::SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
+  const std::uint64_t not_drawn = TakeNotDrawn(measuring.skips);
   const bool paused = settings::PausedUntil(paths(), state_->clock->Now()).has_value();
   measuring.policy_problem = PolicyProblem(paths(), in_force, paused);
-  if (!state_->HasDatabase()) return measuring;
+  if (!state_->HasDatabase()) {
+    measuring.runs.not_drawn = not_drawn;
+    return measuring;
+  }
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_TRY(ReadCounts(*state_->database, measuring));
+  // Includes those that the next harvest will add.
+  FIELDCOST_ASSIGN(const std::uint64_t seen, state_->database->Get(spool::kNotDrawnSeenNumber, 0));
+  measuring.runs.not_drawn += runs::CountedSince(not_drawn, seen);
   return measuring;
 }
 

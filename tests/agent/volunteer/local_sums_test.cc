@@ -99,6 +99,11 @@ TEST_F(LocalSumsTest, RunsThatWereNotDrawnAreAddedUpAcrossBoots) {
   const auto status = agent.GetStatus();
   EXPECT_EQ(status->measuring.runs.not_drawn, 43U);
   EXPECT_TRUE(status->measuring.skips.empty()) << "it is no obstacle";
+  // Those that no harvest has added yet are included once.
+  set_count(10);
+  EXPECT_EQ(agent.GetStatus()->measuring.runs.not_drawn, 50U);
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(agent.GetStatus()->measuring.runs.not_drawn, 50U);
 }
 
 TEST_F(LocalSumsTest, ForgettingLocalSumsKeepsDataToBeSent) {

@@ -130,6 +130,30 @@ TEST_F(CliTest, StatusCountsProgramsByReason) {
                     HasSubstr("\"overhead_ns\":0"), HasSubstr("\"dropped_picks\":0")));
 }
 
+TEST_F(CliTest, StatusCountsRunsThatWereNotMeasured) {
+  WriteConfig("[selection]\nselection_probability = 0.0\n");
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  const auto run_as_in_a_session = [this] {
+    EXPECT_EQ(Start({kHello}, {{"LD_PRELOAD", FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so"},
+                               {"FIELDCOST_STATE_DIR", (home() / "state").string()}})
+                  .exit_status,
+              0);
+  };
+  for (int i = 0; i < 3; ++i) run_as_in_a_session();
+  const std::string counted = "runs not measured   3 not selected at random (0 % of runs are)\n";
+  EXPECT_THAT(Cli({"agent", "status"}).output,
+              AllOf(HasSubstr(counted), HasSubstr("not counted: runs while off or paused")));
+  // A pause leaves no trace in programs, so its runs have no count.
+  ASSERT_EQ(Cli({"agent", "pause"}).exit_status, 0);
+  run_as_in_a_session();
+  EXPECT_THAT(Cli({"agent", "status"}).output, HasSubstr(counted));
+  EXPECT_THAT(Cli({"agent", "status", "--json"}).output,
+              AllOf(HasSubstr("\"runs_not_drawn\":3"), HasSubstr("\"selection_probability\":0,"),
+                    HasSubstr("{\"reason\":\"off or paused\",\"runs\":null"),
+                    HasSubstr("{\"reason\":\"linked statically, so nothing can be loaded into it\","
+                              "\"runs\":null,\"running_now\":")));
+}
+
 TEST_F(CliTest, RunLeavesUnmeasurableProgramsAloneAndReportsWhy) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   for (const auto& [program, reason] : std::vector<std::pair<std::string, std::string>>{

@@ -1,5 +1,6 @@
 #include "tools/cli/agent/agent_json.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "common/draw/numbers.h"
@@ -24,6 +25,36 @@ json::object ProcessJson(const reach::ProcessReach& process) {
           {"name", Text(process.untrusted_name)},
           {"reach", Text(Name(process.why.reach))},
           {"detail", Text(process.why.untrusted_detail)}};
+}
+
+// Whether the runs of such programs cannot be counted, because nothing of fieldcost is in them.
+bool IsNotCounted(reach::Reach reach) {
+  switch (reach) {
+    case reach::Reach::kNotAsked:
+    case reach::Reach::kNotLoaded:
+    case reach::Reach::kPrivileged:
+    case reach::Reach::kStatic:
+    case reach::Reach::kOtherMachine:
+    case reach::Reach::kOtherRoot:
+    case reach::Reach::kOtherLibc:
+      return true;
+    default:
+      return false;
+  }
+}
+
+json::array NotCountedJson(const std::vector<reach::ProcessReach>& programs) {
+  json::array reasons = {
+      json::object{{"reason", "off or paused"}, {"runs", nullptr}, {"running_now", nullptr}}};
+  for (const reach::Reach reach : reach::kAllReaches) {
+    if (!IsNotCounted(reach)) continue;
+    const auto running =
+        std::count_if(programs.begin(), programs.end(),
+                      [reach](const auto& process) { return process.why.reach == reach; });
+    reasons.push_back(
+        json::object{{"reason", Text(Phrase(reach))}, {"runs", nullptr}, {"running_now", running}});
+  }
+  return reasons;
 }
 
 json::value TimeOrNull(const std::optional<WallTime>& time) {
@@ -136,7 +167,9 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
                 {"session_active", options.session_active},
                 {"programs", std::move(programs)},
                 {"missing", std::move(missing)},
-                {"suggested_server", Text(config.suggested.url)}});
+                {"suggested_server", Text(config.suggested.url)},
+                {"selection_probability", config.selection_probability},
+                {"runs_not_counted", NotCountedJson(options.programs)}});
 }
 
 std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,

@@ -1,6 +1,7 @@
 #include "tools/cli/agent/status_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
@@ -15,6 +16,7 @@ using draw::FormatCount;
 
 constexpr std::size_t kMaxNames = 8;
 constexpr std::size_t kLabelWidth = 20;
+constexpr double kShareTolerance = 1e-3;  // policies round probabilities to 1/65536
 
 std::string LabelledLine(std::string_view label, const std::string& value) {
   return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
@@ -67,6 +69,35 @@ void AddNotSelected(const volunteer::MeasuringStatus& measuring,
          fmt::format("{}{} would have been, but {}", std::exchange(total, ""),
                      FormatCount(skip.runs), reason));
   }
+}
+
+// "one run in 16 is", "30 % of runs are".
+std::string SelectedText(double probability) {
+  const double runs = probability > 0 ? std::round(1 / probability) : 0;
+  if (runs >= 2 && std::abs(probability * runs - 1) < kShareTolerance) {
+    return fmt::format("one run in {} is", FormatCount(static_cast<std::uint64_t>(runs)));
+  }
+  return draw::RoughShareText(probability) + " of runs are";
+}
+
+// The runs that were not measured at all, and the kinds of runs without a count.
+template <typename Line>
+void AddNotMeasured(const volunteer::AgentStatus& status, const settings::AgentConfig& config,
+                    const Line& line) {
+  std::string label = "runs not measured";
+  for (const runs::SkipCount& skip : status.measuring.skips) {
+    if (runs::WouldHaveBeenSelected(skip.skip)) continue;
+    line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
+  }
+  if (status.measuring.runs.not_drawn != 0) {
+    line(std::exchange(label, ""),
+         fmt::format("{} not selected at random ({})", FormatCount(status.measuring.runs.not_drawn),
+                     SelectedText(config.selection_probability)));
+  }
+  if (status.consent.mode == settings::Mode::kOff) return;
+  line(std::exchange(label, ""),
+       "not counted: runs while off or paused, and of programs without the");
+  line("", "library (reasons below), because these record nothing");
 }
 
 }  // namespace
@@ -137,11 +168,7 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
                    FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.drawn),
                    FormatCount(runs.asked)));
   AddNotSelected(status.measuring, config, line);
-  std::string label = "runs not measured";
-  for (const runs::SkipCount& skip : status.measuring.skips) {
-    if (runs::WouldHaveBeenSelected(skip.skip)) continue;
-    line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
-  }
+  AddNotMeasured(status, config, line);
   // The service's policy, and where the settings are.
   if (!status.measuring.policy_problem.empty()) line("problem", status.measuring.policy_problem);
   AddFieldPolicy(status, line);

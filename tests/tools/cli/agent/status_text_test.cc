@@ -81,7 +81,26 @@ TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
   EXPECT_THAT(text,
               HasSubstr("not selected        130: 8 would have been, but load was above 80 %\n" +
                         std::string(20, ' ') + "2 would have been, but enough other programs\n"));
-  EXPECT_THAT(text, HasSubstr("runs not measured   1 out of memory\n"));
+  EXPECT_THAT(text, HasSubstr("runs not measured   1 out of memory\n" + std::string(20, ' ') +
+                              "30 not selected at random (one run in 16 is)\n"));
+}
+
+TEST(StatusTextTest, StatesWhichRunsHaveNoCount) {
+  volunteer::AgentStatus status;
+  EXPECT_THAT(StatusText(status, {}, {}, {}), Not(HasSubstr("not counted")));
+  status.consent.mode = settings::Mode::kLocal;
+  EXPECT_THAT(StatusText(status, {}, {}, {}),
+              HasSubstr("runs not measured   not counted: runs while off or paused"));
+  status.measuring.runs.not_drawn = 1'000;
+  settings::AgentConfig config;
+  for (const auto& [probability, selected] :
+       {std::pair(1.0, "100 % of runs are"), std::pair(0.3, "30 % of runs are"),
+        std::pair(0.0, "0 % of runs are"), std::pair(3277.0 / 65536, "one run in 20 is")}) {
+    config.selection_probability = probability;
+    EXPECT_THAT(StatusText(status, {}, config, {}),
+                HasSubstr(std::string("runs not measured   1,000 not selected at random (") +
+                          selected + ")\n"));
+  }
 }
 
 TEST(StatusTextTest, ShowsTheServiceOrTheOneThatIsSuggested) {
