@@ -64,6 +64,7 @@ struct Command {
   std::vector<std::string_view> without = {};  // the program's options that it does not accept
   bool takes_program = false;                  // another command line follows after "--"
   std::vector<std::string_view> instead_of_program = {};  // one of these may replace it
+  bool program_is_optional = false;                       // even without one of these
   // Returns what is wrong with a combination of options (kInvalidArgument).
   std::function<Status(const Arguments&)> check = nullptr;
 };

@@ -118,7 +118,7 @@ std::string UsageOf(std::span<const Command* const> path) {
     usage += option.required ? ' ' + name : " [" + name + ']';
   }
   if (!command.commands.empty()) usage += command.handler ? " [COMMAND]" : " COMMAND";
-  const bool is_needed = command.instead_of_program.empty();
+  const bool is_needed = command.instead_of_program.empty() && !command.program_is_optional;
   if (command.takes_program)
     usage += is_needed ? " -- PROGRAM [ARGUMENT...]" : " [-- PROGRAM [ARGUMENT...]]";
   return usage + '\n';

@@ -225,6 +225,7 @@ Status Parser::CheckProgram(const std::optional<std::vector<std::string>>& progr
                 TitleOfNamed(*given));
   }
   if (given != instead.end()) return {};
+  if (!program && command.program_is_optional) return {};
   if (!program) {
     std::string text = fmt::format("put the program after --: {} -- PROGRAM", NameOf(line_.path));
     for (const std::string_view option : instead) {

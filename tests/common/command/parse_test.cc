@@ -77,7 +77,14 @@ Another one.)",
                        {.names = "--runs", .value = "N"}},
            .handler = Succeed,
            .takes_program = true,
-           .instead_of_program = {"base"}}}};
+           .instead_of_program = {"base"}},
+          {.name = "test",
+           .summary = "Test",
+           .options = {{.names = "file", .value = "FILE"}, {.names = "--tree", .value = "FILE"}},
+           .handler = Succeed,
+           .takes_program = true,
+           .instead_of_program = {"--tree"},
+           .program_is_optional = true}}};
   return program;
 }
 
@@ -232,8 +239,19 @@ TEST(CommandParseTest, AnOptionMayReplaceTheProgram) {
   EXPECT_THAT(OutputOf({"watch", "--help"}), HasSubstr("[OPTIONS] [-- PROGRAM [ARGUMENT...]]"));
 }
 
+TEST(CommandParseTest, AProgramMayBeOptional) {
+  EXPECT_THAT(MustParse({"test"}).program(), IsEmpty());
+  EXPECT_EQ(MustParse({"test", "a.txt"}).Text("file"), "a.txt");
+  EXPECT_THAT(MustParse({"test", "--", "ls", "-l"}).program(), ElementsAre("ls", "-l"));
+  EXPECT_THAT(ErrorOf({"test", "--tree", "a.fct", "--", "ls"}),
+              HasSubstr("--tree cannot be combined with a program"));
+  EXPECT_THAT(ErrorOf({"test", "--"}), HasSubstr("no program after --"));
+  EXPECT_THAT(OutputOf({"test", "--help"}), HasSubstr("[FILE] [-- PROGRAM [ARGUMENT...]]"));
+}
+
 TEST(CommandParseTest, ErrorsNameTheProblemAndWhereToReadMore) {
-  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run, watch, pair; see sample --help");
+  EXPECT_EQ(ErrorOf({}),
+            "a command is needed: top, group, run, watch, pair, test; see sample --help");
   EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
             "unknown command 'tpo'; did you mean top?; see sample --help");
   EXPECT_EQ(
