@@ -1,5 +1,6 @@
 // `fieldcost check`: is this machine's profile worse than the field?
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "agent/settings/hardware.h"
@@ -8,11 +9,13 @@
 #include "common/base/file.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
+#include "common/draw/terminal.h"
 #include "common/names/cxx_name.h"
 #include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
 #include "tools/analysis/check_report.h"
 #include "tools/cli/cli_commands.h"
+#include "tools/cli/commands/check_program.h"
 #include "tools/cli/commands/check_tree_command.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/catalogue_freshness.h"
@@ -20,11 +23,13 @@
 #include "tools/cli/costs/cost_answer.h"
 #include "tools/cli/costs/own_contribution.h"
 #include "tools/cli/costs/source.h"
+#include "tools/cli/run/recorder_target.h"
 #include "tools/cli/terminal/page_file.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/check_csv.h"
 #include "tools/report/check_text.h"
+#include "tools/report/tree/checked_tree.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -32,12 +37,13 @@ namespace {
 struct CheckRequest {
   std::filesystem::path profile;  // empty = this machine's own measurements
   stats::Metric metric = stats::Metric::kWallTime;
-  std::uint64_t seed = 0;       // 0 = the draws depend only on the inputs
-  bool all = false;             // also list APIs that are normal, and all with too little data
-  std::string explain;          // "symbol" or "soname!symbol"; empty = the report
-  std::string tree;             // a recording or profile to show with flagged functions
-  std::filesystem::path flame;  // where to write it as a page; empty = print it
-  std::filesystem::path save;   // write a profile to this file instead of checking
+  std::uint64_t seed = 0;           // 0 = the draws depend only on the inputs
+  bool all = false;                 // also list APIs that are normal, and all with too little data
+  std::string explain;              // "symbol" or "soname!symbol"; empty = the report
+  std::string tree;                 // a recording or profile to show with flagged functions
+  std::filesystem::path flame;      // where to write it as a page; empty = print it
+  std::filesystem::path save;       // write a profile to this file instead of checking
+  CheckedProgram::Options program;  // measured and traced now; without words: none
 };
 
 using analysis::CheckedApi;
@@ -47,6 +53,10 @@ using stats::StatRow;
 
 constexpr int kPrivateMode = 0600;
 constexpr char kResultName[] = "check.json";
+constexpr std::uint64_t kMostRounds = 1'000;
+constexpr std::string_view kLocalProfile = "local";
+constexpr std::string_view kFileProfile = "file";
+constexpr std::string_view kProgramProfile = "program";
 constexpr std::size_t kMaxSuggestions = 8;
 
 // Measurements and where they come from.
@@ -68,19 +78,32 @@ Result<std::vector<StatRow>> ReadLocalRows(volunteer::Agent& agent) {
 }
 
 // The rows of a lab table that the field may contain: none of the user's own libraries.
-Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
-  FIELDCOST_ASSIGN(wire::LabTable table, wire::DecodeLabTable(untrusted_bytes));
+std::vector<StatRow> LabRows(const wire::LabTable& table) {
   std::set<stats::ApiKey> own;
   for (const wire::LabApi& api : table.apis) {
     if (api.is_own) own.insert(api.api);
   }
-  std::erase_if(table.rows, [&own](const StatRow& row) { return own.contains(row.key.api); });
-  return wire::ProfileRows(table.rows);
+  std::vector<StatRow> rows = table.rows;
+  std::erase_if(rows, [&own](const StatRow& row) { return own.contains(row.key.api); });
+  return wire::ProfileRows(rows);
+}
+
+Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
+  FIELDCOST_ASSIGN(const wire::LabTable table, wire::DecodeLabTable(untrusted_bytes));
+  return LabRows(table);
 }
 
 Result<Measured> ReadMeasured(const CheckRequest& command, const settings::AgentPaths& paths,
-                              WallTime published) {
+                              const std::optional<CheckedProgram>& program, WallTime published) {
   Measured measured;
+  if (program) {
+    FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
+    FIELDCOST_ASSIGN(measured.own, ReadOwnContribution(agent, command.metric, published));
+    measured.rows = LabRows(program->measured().table);
+    measured.hardware = settings::ThisHardware();
+    measured.name = program->name();
+    return measured;
+  }
   if (!command.profile.empty()) {
     FIELDCOST_ASSIGN(const std::string untrusted_bytes,
                      ReadFile(command.profile, wire::kMaxLabBytes));
@@ -214,41 +237,103 @@ Result<int> Explain(const CheckRequest& command, const CheckReport& report, cons
   return ExitStatusOf(apis);
 }
 
+// The call paths of a program that has been measured, if the answer needs them: for where the worse
+// APIs are called, or because a file of them was requested, whose absence is then an error.
+Result<std::string> TraceIfNeeded(const CheckRequest& command, const CheckReport& report,
+                                  CheckedProgram& program) {
+  const bool is_requested = !command.flame.empty() || !command.program.kept.empty();
+  if (!is_requested && (!command.explain.empty() || report.Count(Verdict::kMore) == 0)) {
+    return std::string();
+  }
+  const Result<std::filesystem::path> recording = program.Trace();
+  if (recording) return recording->string();
+  if (is_requested) return recording.error();
+  Remark("the report has no call paths: " + recording.error().message);
+  return std::string();
+}
+
+Result<std::string> ProgramJson(const std::string& recording, const CheckReport& report,
+                                const CheckFacts& facts) {
+  if (recording.empty()) return CheckJson(report, facts, nullptr);
+  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(recording));
+  return CheckJson(report, facts, &view);
+}
+
+// The report as text; `recording`: of the program, empty if none.
+Status PrintReport(const CheckRequest& command, const CheckReport& report, const CheckFacts& facts,
+                   const std::string& recording, const Output& output) {
+  std::string text = report::CheckText(report, command.all, output.style);
+  if (report.apis.empty() && facts.profile == kLocalProfile) {
+    text += "Nothing of that kind has been measured yet: fieldcost agent local\n";
+  }
+  if (!recording.empty()) {
+    FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(recording));
+    text += "\n" + report::CheckedTreeText(view, report, output.style);
+    text += draw::WrapLines(report::UnseenText(view, report), output.style);
+  }
+  return WritePaged(text + FreshnessText(facts.freshness, facts.checked), output);
+}
+
 Result<int> CheckProfile(const CheckRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   if (!command.save.empty()) return Save(command, paths, output);
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Freshness& freshness = *source.freshness();
+  std::optional<CheckedProgram> program;
+  if (!command.program.words.empty()) {
+    FIELDCOST_ASSIGN(CheckedProgram one, CheckedProgram::Measure(paths, command.program));
+    program.emplace(std::move(one));
+    if (const int status = StatusOf(program->measured().found); status != 0) return status;
+  }
   FIELDCOST_ASSIGN(const Measured measured,
-                   ReadMeasured(command, paths, freshness.snapshot_published));
+                   ReadMeasured(command, paths, program, freshness.snapshot_published));
   FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, source, measured));
   const CheckFacts facts{.checked = SystemClock().Now(),
-                         .profile = measured.is_local ? "local" : "file",
+                         .profile = program             ? kProgramProfile
+                                    : measured.is_local ? kLocalProfile
+                                                        : kFileProfile,
                          .hardware = measured.hardware,
                          .freshness = freshness};
   const std::string document = CheckJson(report, facts);
   KeepResult(paths, document);
+  std::string tree = command.tree;
+  if (program) {
+    FIELDCOST_ASSIGN(tree, TraceIfNeeded(command, report, *program));
+  }
   if (!command.explain.empty()) return Explain(command, report, facts, output);
   if (!command.flame.empty()) {
-    FIELDCOST_TRY(WriteFlameGraph(command.tree, command.flame, report, freshness.synthetic));
+    FIELDCOST_TRY(WriteFlameGraph(tree, command.flame, report, freshness.synthetic));
   } else if (!command.tree.empty()) {
-    FIELDCOST_TRY(ShowCheckedTree(command.tree, report, output));
+    FIELDCOST_TRY(ShowCheckedTree(tree, report, output));
+  } else if (output.json && program) {
+    FIELDCOST_ASSIGN(const std::string with_tree, ProgramJson(tree, report, facts));
+    FIELDCOST_TRY(WriteStdout(with_tree));
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
   } else if (output.csv) {
     FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(source))));
   } else {
-    std::string text = report::CheckText(report, command.all, output.style);
-    if (report.apis.empty() && measured.is_local) {
-      text += "Nothing of that kind has been measured yet: fieldcost agent local\n";
-    }
-    FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, facts.checked), output));
+    FIELDCOST_TRY(PrintReport(command, report, facts, tree, output));
   }
   return ExitStatusOf(All(report));
 }
 
-// These options do not print a table.
-Status CheckCsv(const command::Arguments& arguments) {
+Status CheckOptions(const command::Arguments& arguments) {
+  const bool has_program = !arguments.program().empty();
+  for (const char* option : {"--rounds", "--input", "--keep"}) {
+    if (has_program || !arguments.Has(option)) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} is for a program to measure: fieldcost check {} ... -- PROGRAM", option,
+                option);
+  }
+  if (has_program && arguments.Has("profile")) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "FILE cannot be combined with a program after --: check one of them");
+  }
+  if (arguments.Has("--flame") && !has_program && !arguments.Has("--tree")) {
+    return Fail(ErrorCode::kInvalidArgument, "--flame requires --tree, or a program after --");
+  }
+  // These options do not print a table.
   for (const char* other : {"--explain", "--tree", "--save"}) {
     if (!arguments.Has("--csv") || !arguments.Has(other)) continue;
     return Fail(ErrorCode::kInvalidArgument, "--csv cannot be combined with {}", other);
@@ -266,8 +351,26 @@ Result<int> RunCheck(const command::Arguments& arguments) {
        .explain = arguments.Text("--explain"),
        .tree = arguments.Text("--tree"),
        .flame = arguments.Text("--flame"),
-       .save = arguments.Text("--save")},
+       .save = arguments.Text("--save"),
+       .program = {.words = arguments.program(),
+                   .input = arguments.Text("--input"),
+                   .rounds = static_cast<std::uint32_t>(*arguments.Number("--rounds")),
+                   .kept = arguments.Text("--keep")}},
       OutputOf(arguments));
+}
+
+std::vector<command::Option> ProgramOptions() {
+  return {{.names = "--rounds",
+           .value = "N",
+           .help = "How many times each API of the program is timed",
+           .default_text = "5",
+           .check = command::CheckBetween(1, kMostRounds)},
+          InputOption({"profile", "--tree", "--save"}),
+          {.names = "--keep",
+           .value = "DIRECTORY",
+           .help = "Keep what was measured in DIRECTORY: check.lab, check.fct",
+           .completes = command::Completes::kFiles,
+           .check = command::CheckNotEmpty}};
 }
 
 }  // namespace
@@ -275,15 +378,20 @@ Result<int> RunCheck(const command::Arguments& arguments) {
 command::Command CheckCommand() {
   command::Option metric = MetricOption("Metric to compare");
   metric.default_text = kDefaultMetric;
-  return {
+  command::Command check{
       .name = "check",
       .summary = "Is this machine's profile worse than the field?",
       .help =
           R"(An API is called worse if this machine's costs are above other machines' by more than machines
 usually differ, and by enough to matter (Cliff's delta 0.147, ratio 1.25). A test on calls is shown
 for information only. Nothing is fetched. The result is kept for editors. Exit status 1: something
-is worse; 2: too little data for any answer. Examples:
+is worse; 2: too little data for any answer.
+With a program after --, every API that it calls is measured like fieldcost measure does, then
+compared; if something is worse, the program is also traced, and the report shows on which call
+paths. It must do the same in each run. Its output is not shown. Examples:
   fieldcost check
+  fieldcost check -- ./pack 30 /bin/bash
+  fieldcost check --keep kept --flame pack.html -- ./pack 30 /bin/bash
   fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
   fieldcost check --tree perf.folded
   fieldcost check --tree perf.folded --flame perf.html
@@ -312,7 +420,7 @@ is worse; 2: too little data for any answer. Examples:
                    .help = "Write the tree to FILE as an HTML flame graph (- = stdout); warmer "
                            "colours: costs more here than in the field; grey: unknown in the field",
                    .completes = command::Completes::kFiles,
-                   .needs = {"--tree"}},
+                   .excludes = {"--explain"}},
                   {.names = "--all",
                    .help = "Include APIs that are normal or have too little data"},
                   {.names = "--seed",
@@ -325,7 +433,13 @@ is worse; 2: too little data for any answer. Examples:
                    .completes = command::Completes::kFiles,
                    .excludes = {"profile", "--explain", "--tree"}}},
       .handler = RunCheck,
-      .check = CheckCsv};
+      .takes_program = true,
+      .instead_of_program = {"--tree", "--save"},
+      .program_is_optional = true,
+      .check = CheckOptions};
+  const std::vector<command::Option> of_program = ProgramOptions();
+  check.options.insert(check.options.end(), of_program.begin(), of_program.end());
+  return check;
 }
 
 }  // namespace fieldcost::cli

@@ -11,11 +11,9 @@
 #include "tools/report/tree/flame_page.h"
 
 namespace fieldcost::cli {
-namespace {
-
-// Loads the tree by its main metric.
-Result<analysis::TreeView> LoadView(const TreeOperand& operand) {
-  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
+Result<analysis::TreeView> LoadTreeToCheck(const std::string& operand) {
+  FIELDCOST_ASSIGN(const TreeOperand parsed, ParseTreeOperand(operand));
+  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(parsed));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
   FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(mean.metrics, ""));
   analysis::TreeView view = analysis::TopDown(mean, metric);
@@ -23,12 +21,9 @@ Result<analysis::TreeView> LoadView(const TreeOperand& operand) {
   return Fail(ErrorCode::kInvalidArgument, "it is a difference of two trees, not a profile");
 }
 
-}  // namespace
-
 Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& report,
                        const Output& output) {
-  FIELDCOST_ASSIGN(const TreeOperand parsed, ParseTreeOperand(operand));
-  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadView(parsed));
+  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(operand));
   if (output.json) return WriteStdout(CheckedTreeJson(view, report));
   return WritePaged(report::CheckedTreeText(view, report, output.style), output);
 }
@@ -36,7 +31,7 @@ Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& 
 Status WriteFlameGraph(const std::string& operand, const std::filesystem::path& page,
                        const analysis::CheckReport& report, bool synthetic) {
   FIELDCOST_ASSIGN(const TreeOperand parsed, ParseTreeOperand(operand));
-  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadView(parsed));
+  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(operand));
   return WritePage(page,
                    report::FlamePage({.view = &view,
                                       .report = &report,

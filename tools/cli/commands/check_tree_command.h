@@ -5,13 +5,16 @@
 
 #include "common/base/result.h"
 #include "tools/analysis/check_report.h"
+#include "tools/analysis/tree_view.h"
 #include "tools/cli/terminal/output.h"
 
 namespace fieldcost::cli {
 
-// Prints a call tree with the functions that the report flags highlighted. The operand
-// (ParseTreeOperand()) is a recording, a part of one, or another profiler's file, which is
-// untrusted.
+// Loads a call tree by its main metric. The operand (ParseTreeOperand()) is a recording, a part of
+// one, or another profiler's file, which is untrusted. kInvalidArgument for a difference.
+Result<analysis::TreeView> LoadTreeToCheck(const std::string& operand);
+
+// Prints such a tree with the functions that the report flags highlighted.
 Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& report,
                        const Output& output);
 

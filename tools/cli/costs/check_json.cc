@@ -81,13 +81,51 @@ json::object HeadJson(const analysis::CheckReport& report, const CheckFacts& fac
       {"freshness", FreshnessJson(facts.freshness)}};
 }
 
-}  // namespace
-
-std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts) {
+json::object CheckObject(const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object object = HeadJson(report, facts);
   json::array apis;
   for (const analysis::CheckedApi& api : report.apis) apis.push_back(CheckedJson(api));
   object["apis"] = std::move(apis);
+  return object;
+}
+
+json::object TreeObject(const analysis::TreeView& view, const analysis::CheckReport& report) {
+  const report::CheckedTree checked = report::Highlight(view, report);
+  json::array nodes;
+  for (std::size_t i = 1; i < view.nodes.size(); ++i) {
+    const analysis::ViewNode& node = view.nodes[i];
+    json::object one{{"name", Text(analysis::NameOf(view.frame(node)))},
+                     {"total", Text(draw::Decimal(node.inclusive.after))},
+                     {"self", Text(draw::Decimal(node.self.after))}};
+    one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(node.parent - 1);
+    const analysis::CheckedApi* api = checked.nodes[i].flagged;
+    one["flagged"] = api == nullptr
+                         ? json::value(nullptr)
+                         : json::value{{"api", Text(stats::DisplayName(api->key.api))},
+                                       {"verdict", Text(inference::Name(api->comparison.verdict))},
+                                       {"ratio", api->comparison.ratio}};
+    nodes.push_back(std::move(one));
+  }
+  return {{"metric", Text(view.metric.name)},
+          {"unit", Text(tree::Name(view.metric.unit))},
+          {"denominator", view.denominator},
+          {"total", Text(draw::Decimal(view.nodes[0].inclusive.after))},
+          {"worse_total", Text(draw::Decimal(checked.flagged_total))},
+          {"worse_apis_seen", checked.worse_seen},
+          {"nodes", std::move(nodes)}};
+}
+
+}  // namespace
+
+std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts) {
+  return Print(CheckObject(report, facts));
+}
+
+std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts,
+                      const analysis::TreeView* tree) {
+  json::object object = CheckObject(report, facts);
+  object["tree"] = nullptr;
+  if (tree != nullptr) object["tree"] = TreeObject(*tree, report);
   return Print(object);
 }
 
@@ -107,29 +145,7 @@ std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
 }
 
 std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report) {
-  const report::CheckedTree checked = report::Highlight(view, report);
-  json::array nodes;
-  for (std::size_t i = 1; i < view.nodes.size(); ++i) {
-    const analysis::ViewNode& node = view.nodes[i];
-    json::object one{{"name", Text(analysis::NameOf(view.frame(node)))},
-                     {"total", Text(draw::Decimal(node.inclusive.after))},
-                     {"self", Text(draw::Decimal(node.self.after))}};
-    one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(node.parent - 1);
-    const analysis::CheckedApi* api = checked.nodes[i].flagged;
-    one["flagged"] = api == nullptr
-                         ? json::value(nullptr)
-                         : json::value{{"api", Text(stats::DisplayName(api->key.api))},
-                                       {"verdict", Text(inference::Name(api->comparison.verdict))},
-                                       {"ratio", api->comparison.ratio}};
-    nodes.push_back(std::move(one));
-  }
-  return Print({{"metric", Text(view.metric.name)},
-                {"unit", Text(tree::Name(view.metric.unit))},
-                {"denominator", view.denominator},
-                {"total", Text(draw::Decimal(view.nodes[0].inclusive.after))},
-                {"worse_total", Text(draw::Decimal(checked.flagged_total))},
-                {"worse_apis_seen", checked.worse_seen},
-                {"nodes", std::move(nodes)}});
+  return Print(TreeObject(view, report));
 }
 
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes) {

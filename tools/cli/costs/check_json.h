@@ -16,7 +16,7 @@ inline constexpr unsigned kCheckFormatVersion = 1;
 
 struct CheckFacts {
   WallTime checked{};
-  std::string_view profile;  // "local" or "file"
+  std::string_view profile;  // "local", "file" or "program"
   stats::HardwareClass hardware;
   catalog::Freshness freshness;
 };
@@ -24,6 +24,10 @@ struct CheckFacts {
 // The result of a check as one JSON object: what `check --json` prints and what STATE/check.json
 // holds for editors. JSON.md describes the members.
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts);
+
+// The same with the member "tree", as CheckedTreeJson(); nullptr = null.
+std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts,
+                      const analysis::TreeView* tree);
 
 // One API of the result with both histograms: `check --explain API --json`.
 std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,

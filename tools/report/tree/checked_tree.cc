@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/names/cxx_name.h"
 #include "common/tree/identity.h"
@@ -144,6 +145,19 @@ std::string CheckedTreeText(const analysis::TreeView& view, const analysis::Chec
              FlaggedSentence(checked, report.Count(Verdict::kMore),
                              draw::ShareText(checked.flagged_total, all)),
              checked.worse_seen == 0 ? "" : " (!)");
+}
+
+std::string UnseenText(const analysis::TreeView& view, const analysis::CheckReport& report) {
+  std::set<const CheckedApi*> seen;
+  for (const CheckedTree::Node& node : Highlight(view, report).nodes) seen.insert(node.flagged);
+  std::set<std::string> unseen;
+  for (const CheckedApi& api : report.apis) {
+    if (IsFlagged(api) && !seen.contains(&api)) unseen.insert(names::ShownName(api.key.api));
+  }
+  if (unseen.empty()) return "";
+  return fmt::format(
+      "On no sampled stack: {} (its calls are too short, or it ends by calling another function)\n",
+      ListText(std::vector(unseen.begin(), unseen.end()), unseen.size()));
 }
 
 }  // namespace fieldcost::report

@@ -52,4 +52,8 @@ std::string FlaggedSentence(const CheckedTree& checked, std::size_t worse, std::
 std::string CheckedTreeText(const analysis::TreeView& view, const analysis::CheckReport& report,
                             const draw::Style& style);
 
+// A sentence that names the worse APIs that are in no path of the tree; empty if none. Names are
+// escaped.
+std::string UnseenText(const analysis::TreeView& view, const analysis::CheckReport& report);
+
 }  // namespace fieldcost::report
