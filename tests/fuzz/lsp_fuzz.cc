@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/base/clock.h"
+#include "tools/lsp/enclosing_call.h"
 #include "tools/lsp/framing.h"
 #include "tools/lsp/lexer.h"
 #include "tools/lsp/lsp_limits.h"
@@ -54,6 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const char* language : {"c", "cpp", "python", "lua"}) {
     const LexedText lexed = Lex(input, LanguageOf(language));
     std::uint32_t end = 0;
+    const auto called = EnclosingCall(input, LanguageOf(language), input.size() / 2);
+    FIELDCOST_CHECK(!called || *called < input.size() / 2);
     for (const lsp::Name& name : lexed.names) {
       FIELDCOST_CHECK(name.begin >= end && name.qualified <= name.begin && name.begin < name.end);
       end = name.end;

@@ -1,5 +1,6 @@
 #include "tools/lsp/lsp_server.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +11,17 @@
 #include "tools/lsp/source_name.h"
 
 namespace fieldcost::lsp {
+namespace {
+
+// The line at the end of an edit's new text; nullopt if it replaced the whole document.
+std::optional<std::uint32_t> LineAfter(const DocumentChange& change) {
+  if (!change.range) return std::nullopt;
+  const auto lines = std::count(change.text.begin(), change.text.end(), '\n');
+  return change.range->start.line + static_cast<std::uint32_t>(lines);
+}
+
+}  // namespace
+
 Server::Server(ServerOptions options)
     : options_(std::move(options)), book_(options_.catalog_file), check_(options_.check_file) {}
 
@@ -64,8 +76,8 @@ void Server::Dispatch(Message message, const CancelToken& cancelled) {
         } else if constexpr (std::is_same_v<T, CompletionCall> || std::is_same_v<T, HintCall>) {
           Answer(*message.id, call, cancelled);
         } else if constexpr (std::is_same_v<T, InitializeCall> || std::is_same_v<T, HoverCall> ||
-                             std::is_same_v<T, ResolveCall> || std::is_same_v<T, ActionCall> ||
-                             std::is_same_v<T, ExecuteCall>) {
+                             std::is_same_v<T, SignatureCall> || std::is_same_v<T, ResolveCall> ||
+                             std::is_same_v<T, ActionCall> || std::is_same_v<T, ExecuteCall>) {
           Answer(*message.id, call);
         } else if constexpr (!std::is_same_v<T, BadCall> && !std::is_same_v<T, ExitCall>) {
           On(call);
@@ -123,6 +135,7 @@ void Server::On(const ChangeCall& call) {
     LogWarning("{} is not annotated: {}", call.uri, applied.error().message);
   }
   documents_bytes_ += open.document.text().size();
+  if (!call.changes.empty()) open.current_line = LineAfter(call.changes.back());
   open.lexed.reset();
   open.dirty = true;
 }
@@ -146,6 +159,15 @@ void Server::On(const AnswerCall& call) {
   if (asked_configuration_ != call.id) return;
   asked_configuration_.reset();
   if (call.settings) Apply(*call.settings);
+}
+
+void Server::On(const CursorCall& call) {
+  OpenDocument* open = FindDocument(call.uri);
+  if (open == nullptr || open->current_line == call.position.line) return;
+  const bool changes = client_.hint_refresh && (HasHintsOfCursor(*open, open->current_line) ||
+                                                HasHintsOfCursor(*open, call.position.line));
+  open->current_line = call.position.line;
+  if (changes) Send(HintRefreshRequest(++last_request_));
 }
 
 void Server::On(const CancelCall& call) {
@@ -178,7 +200,9 @@ void Server::OnIndex(std::shared_ptr<const CxxIndex> index) {
   index_ = std::move(index);
   if (phase_ != Phase::kRunning) return;
   std::vector<Deferred> deferred = std::exchange(deferred_, {});
-  for (const Deferred& waiting : deferred) Answer(waiting.id, waiting.call);
+  for (const Deferred& waiting : deferred) {
+    std::visit([&](const auto& call) { Answer(waiting.id, call); }, waiting.call);
+  }
   MarkAllDirty();
   if (client_.hint_refresh && index_->size() != 0) {
     Send(HintRefreshRequest(++last_request_));

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -55,10 +56,12 @@ class Server {
     std::optional<LexedText> lexed;  // of its current text
     bool dirty = true;               // its diagnostics may be outdated
     bool has_diagnostics = false;
+    // Where the cursor is: reported by the client, otherwise the line edited last.
+    std::optional<std::uint32_t> current_line;
   };
   struct Deferred {
     RequestId id;
-    HoverCall call;
+    std::variant<HoverCall, SignatureCall> call;
   };
   using Costs = std::vector<ApiCosts>;
 
@@ -73,12 +76,14 @@ class Server {
   void On(const ChangeCall& call);
   void On(const CloseCall& call);
   void On(const ConfigurationCall& call);
+  void On(const CursorCall& call);
   void On(const AnswerCall& call);
   void On(const CancelCall& call);
   void OnInitialized();
   // Requests
   void Answer(const RequestId& id, const InitializeCall& call);
   void Answer(const RequestId& id, const HoverCall& call);
+  void Answer(const RequestId& id, const SignatureCall& call);
   void Answer(const RequestId& id, const CompletionCall& call, const CancelToken& cancelled);
   void Answer(const RequestId& id, const ResolveCall& call);
   void Answer(const RequestId& id, const HintCall& call, const CancelToken& cancelled);
@@ -103,6 +108,8 @@ class Server {
     std::string note;
   };
   Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown);
+  // The name's costs, otherwise a guess; nullopt if the C++ names must be indexed first.
+  std::optional<Guess> CostsOrGuess(const OpenDocument& open, const Name& name, bool markdown);
   // The function that a macro with this name calls, judging by names; "" if there is not exactly
   // one candidate.
   std::string FunctionOfMacro(const std::string& macro);
@@ -121,6 +128,11 @@ class Server {
   bool AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
                    std::vector<CompletionItem>& items);
   std::optional<CompletionItem> ItemOf(const std::string& name, const Costs& costs) const;
+  // The label of a call on this line: its costs above the thresholds, on the current line its
+  // typical cost in any case; "" if none.
+  std::string HintOf(const OpenDocument& open, const Costs& costs, std::uint32_t line) const;
+  // Whether the line has hints that it would not have if the cursor were elsewhere.
+  bool HasHintsOfCursor(OpenDocument& open, std::optional<std::uint32_t> line);
   // Whether the name may be found once the C++ names have been indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
   std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;

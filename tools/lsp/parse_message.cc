@@ -113,6 +113,8 @@ ClientFacts ParseClient(const json::value* capabilities) {
   const json::value* workspace = Member(capabilities, "workspace");
   client.hover_markdown = Contains(Member(text, "hover", "contentFormat"), "markdown");
   client.item_markdown = Contains(Member(item, "documentationFormat"), "markdown");
+  client.signature_markdown = Contains(
+      Member(text, "signatureHelp", "signatureInformation", "documentationFormat"), "markdown");
   client.label_details = IsTrue(Member(item, "labelDetailsSupport"));
   client.resolve_documentation =
       Contains(Member(item, "resolveSupport", "properties"), "documentation");
@@ -245,6 +247,8 @@ constexpr Method kMethods[] = {
     {"textDocument/didClose", false, ParseClose},
     {"workspace/didChangeConfiguration", false, ParseConfiguration},
     {"textDocument/hover", true, ParseAtPosition<HoverCall>},
+    {"textDocument/signatureHelp", true, ParseAtPosition<SignatureCall>},
+    {"fieldcost/didMoveCursor", false, ParseAtPosition<CursorCall>},
     {"textDocument/completion", true, ParseAtPosition<CompletionCall>},
     {"completionItem/resolve", true, ParseResolve},
     {"textDocument/inlayHint", true, ParseAtRange<HintCall>},

@@ -34,6 +34,7 @@ enum class RpcError {
 struct ClientFacts {
   bool hover_markdown = false;
   bool item_markdown = false;          // documentation of completion items
+  bool signature_markdown = false;     // documentation of signatures
   bool label_details = false;          // completionItem.labelDetailsSupport
   bool resolve_documentation = false;  // resolves "documentation" and "detail" later
   bool show_document = false;          // window/showDocument
@@ -74,6 +75,14 @@ struct HoverCall {
   std::string uri;
   Position position;
 };
+struct SignatureCall {
+  std::string uri;
+  Position position;
+};
+struct CursorCall {  // fieldcost/didMoveCursor
+  std::string uri;
+  Position position;
+};
 struct CompletionCall {
   std::string uri;
   Position position;
@@ -110,10 +119,10 @@ struct BadCall {
   std::string method;  // empty if unknown
 };
 
-using Call =
-    std::variant<InitializeCall, InitializedCall, ShutdownCall, ExitCall, CancelCall, OpenCall,
-                 ChangeCall, CloseCall, ConfigurationCall, HoverCall, CompletionCall, ResolveCall,
-                 HintCall, ActionCall, ExecuteCall, StatusCall, AnswerCall, UnknownCall, BadCall>;
+using Call = std::variant<InitializeCall, InitializedCall, ShutdownCall, ExitCall, CancelCall,
+                          OpenCall, ChangeCall, CloseCall, ConfigurationCall, CursorCall, HoverCall,
+                          SignatureCall, CompletionCall, ResolveCall, HintCall, ActionCall,
+                          ExecuteCall, StatusCall, AnswerCall, UnknownCall, BadCall>;
 
 struct Message {
   std::optional<RequestId> id;  // of a request
@@ -135,6 +144,10 @@ struct MarkupText {
 struct HoverAnswer {
   MarkupText contents;
   Range range;
+};
+struct SignatureAnswer {
+  std::string label;
+  MarkupText documentation;
 };
 struct CompletionItem {
   std::string label;        // the full name
@@ -181,6 +194,7 @@ std::string NullAnswer(const RequestId& id);
 std::string InitializeAnswer(const RequestId& id, const ClientFacts& client,
                              std::string_view version);
 std::string HoverMessage(const RequestId& id, const HoverAnswer& hover);
+std::string SignatureMessage(const RequestId& id, const SignatureAnswer& signature);
 std::string CompletionMessage(const RequestId& id, const std::vector<CompletionItem>& items,
                               bool incomplete, bool label_details);
 // The original item with details added.

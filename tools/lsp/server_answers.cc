@@ -134,6 +134,14 @@ bool Server::MayComeLater(const OpenDocument& open, const Name& name) const {
          LanguageOf(open.document.language()).family == Family::kCxx;
 }
 
+std::optional<Server::Guess> Server::CostsOrGuess(const OpenDocument& open, const Name& name,
+                                                  bool markdown) {
+  Guess found{.costs = CostsOf(open, name), .note = ""};
+  if (!found.costs.empty()) return found;
+  if (MayComeLater(open, name)) return std::nullopt;
+  return GuessOf(open, name, markdown);
+}
+
 std::string Server::CostTextOf(const Costs& costs, bool markdown, std::string note) const {
   return CostText(costs, *book_.freshness(),
                   {.markdown = markdown,
@@ -162,14 +170,13 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
   const Name* name = NameAt(LexedOf(*open), open->document.OffsetOf(call.position));
   if (name == nullptr) return Send(NullAnswer(id));
   const bool markdown = client_.hover_markdown;
-  Guess found{.costs = CostsOf(*open, *name), .note = ""};
-  if (found.costs.empty() && MayComeLater(*open, *name)) {
+  const std::optional<Guess> found = CostsOrGuess(*open, *name, markdown);
+  if (!found) {
     deferred_.push_back({id, call});
     return;
   }
-  if (found.costs.empty()) found = GuessOf(*open, *name, markdown);
-  if (found.costs.empty()) return Send(NullAnswer(id));
-  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(found.costs, markdown, found.note)},
+  if (found->costs.empty()) return Send(NullAnswer(id));
+  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(found->costs, markdown, found->note)},
                          .range = open->document.RangeOf(name->begin, name->end)}));
 }
 
@@ -290,30 +297,6 @@ void Server::Answer(const RequestId& id, const ResolveCall& call) {
       id, call.item_json,
       fmt::format("{}  {}", ShortCost(first, *book_.freshness()), EscapeControl(first.api.soname)),
       {client_.item_markdown, CostTextOf(costs, client_.item_markdown)}));
-}
-
-void Server::Answer(const RequestId& id, const HintCall& call, const CancelToken& cancelled) {
-  OpenDocument* open = FindDocument(call.uri);
-  std::vector<InlayHint> hints;
-  if (open == nullptr || !settings_.hints || !book_.freshness()) {
-    return Send(HintMessage(id, hints));
-  }
-  for (const Name& name : NamesIn(*open, call.range)) {
-    if (cancelled->load()) {
-      return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
-    }
-    if (!name.call) continue;
-    const Costs costs = CostsOf(*open, name);
-    if (costs.empty()) continue;
-    std::string label = HintText(costs.front(), *book_.freshness(), settings_);
-    if (label.empty()) continue;
-    hints.push_back(
-        {.position = open->document.PositionOf(name.end),
-         .label = std::move(label),
-         .tooltip = {client_.hover_markdown, CostTextOf(costs, client_.hover_markdown)}});
-    if (hints.size() == kMaxHints) break;
-  }
-  Send(HintMessage(id, hints));
 }
 
 void Server::Answer(const RequestId& id, const ActionCall& call) {

@@ -40,6 +40,7 @@ std::optional<Settings> ParseSettings(std::string_view untrusted_json) {
   if (!section->is_object()) return std::nullopt;
   Settings settings;
   Set(Member(section, "hover", "enabled"), settings.hover);
+  Set(Member(section, "signatureHelp", "enabled"), settings.signatures);
   const boost::json::value* completion = Member(section, "completion");
   Set(Member(completion, "enabled"), settings.completion);
   Set(Member(completion, "besideOtherServers"), settings.completion_beside_others);
@@ -47,6 +48,7 @@ std::optional<Settings> ParseSettings(std::string_view untrusted_json) {
   Set(Member(completion, "minPrefix"), 1, kMaxNameBytes, settings.completion_min_prefix);
   const boost::json::value* hints = Member(section, "inlayHints");
   Set(Member(hints, "enabled"), settings.hints);
+  Set(Member(hints, "currentLine", "enabled"), settings.hint_current_line);
   Set(Member(hints, "calls", "enabled"), settings.hint_calls);
   Set(Member(hints, "calls", "minMicroseconds"), 0, kMaxThreshold, settings.calls_min_us);
   Set(Member(hints, "slowTail", "enabled"), settings.hint_tail);

@@ -10,12 +10,15 @@ namespace fieldcost::lsp {
 struct Settings {
   bool hover = true;  // hover.enabled
 
+  bool signatures = true;  // signatureHelp.enabled
+
   bool completion = true;                   // completion.enabled
   bool completion_beside_others = false;    // completion.besideOtherServers
   std::uint64_t completion_max_items = 50;  // completion.maxItems
   std::uint64_t completion_min_prefix = 3;  // completion.minPrefix
 
   bool hints = true;                      // inlayHints.enabled
+  bool hint_current_line = true;          // inlayHints.currentLine.enabled
   bool hint_calls = true;                 // inlayHints.calls.enabled
   std::uint64_t calls_min_us = 100;       // inlayHints.calls.minMicroseconds (p50)
   bool hint_tail = true;                  // inlayHints.slowTail.enabled

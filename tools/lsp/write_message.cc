@@ -88,6 +88,7 @@ std::string InitializeAnswer(const RequestId& id, const ClientFacts& client,
        json::object{{"openClose", true}, {"change", kTextDocumentSyncIncremental}}},
       {"hoverProvider", true},
       {"completionProvider", json::object{{"resolveProvider", true}}},
+      {"signatureHelpProvider", json::object{{"triggerCharacters", json::array{"(", ","}}}},
       {"inlayHintProvider", true},
       {"codeActionProvider", true},
       {"executeCommandProvider",
@@ -104,6 +105,13 @@ std::string InitializeAnswer(const RequestId& id, const ClientFacts& client,
 std::string HoverMessage(const RequestId& id, const HoverAnswer& hover) {
   return Answer(id, json::object{{"contents", MarkupJson(hover.contents)},
                                  {"range", RangeJson(hover.range)}});
+}
+
+std::string SignatureMessage(const RequestId& id, const SignatureAnswer& signature) {
+  json::object entry{{"label", Text(signature.label)},
+                     {"documentation", MarkupJson(signature.documentation)}};
+  return Answer(
+      id, json::object{{"signatures", json::array{std::move(entry)}}, {"activeSignature", 0}});
 }
 
 std::string CompletionMessage(const RequestId& id, const std::vector<CompletionItem>& items,

@@ -34,7 +34,8 @@ class EditorsTest : public LspTest {
     std::filesystem::create_directories(project());
     std::ofstream(project() / "a.c") << "int slow_call(int a);\n"
                                         "int main(void) { return slow_call(1); }\n"
-                                        "int x = slow\n";
+                                        "int x = slow\n"
+                                        "int y(void) { return open_it(); }\n";
   }
   std::filesystem::path project() const { return home() / "project"; }
 
@@ -115,6 +116,11 @@ TEST_F(EditorsTest, NextToClangdBothAnswerAndListNothingTwice) {
       said.substr(said.find("window: "), said.find("\nitem") - said.find("window: "));
   EXPECT_THAT(window,
               AllOf(HasSubstr("typically **2.5 ms** a call"), HasSubstr("int slow_call(int a)")));
+  const std::string signatures =
+      said.substr(said.find("signatures: "), said.find("\nhint") - said.find("signatures: "));
+  EXPECT_THAT(signatures, AllOf(HasSubstr("typically **2.5 ms** a call"),
+                                HasSubstr("slow_call(int a) -> int")));
+  EXPECT_THAT(said, HasSubstr("\nhint: 4 1.5 µs (synthetic)\n")) << "a cheap call";
   EXPECT_THAT(said, AllOf(HasSubstr("item of clangd: slow_call"),
                           Not(HasSubstr("item of fieldcost")), HasSubstr("listed twice: 0")));
   EXPECT_THAT(said, HasSubstr("left: 0"));

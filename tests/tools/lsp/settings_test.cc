@@ -19,11 +19,13 @@ TEST(SettingsTest, MissingOrInvalidSettingsKeepTheirDefaults) {
 
 TEST(SettingsTest, EverySettingOfTheTableIsRead) {
   const Settings all = {.hover = false,
+                        .signatures = false,
                         .completion = false,
                         .completion_beside_others = true,
                         .completion_max_items = 7,
                         .completion_min_prefix = 1,
                         .hints = false,
+                        .hint_current_line = false,
                         .hint_calls = false,
                         .calls_min_us = 1,
                         .hint_tail = false,
@@ -37,8 +39,9 @@ TEST(SettingsTest, EverySettingOfTheTableIsRead) {
                         .drill_down_url = "https://h/{api}"};
   EXPECT_EQ(ParseSettings(R"({"fieldcost": {
       "hover": {"enabled": false},
+      "signatureHelp": {"enabled": false},
       "completion": {"enabled": false, "besideOtherServers": true, "maxItems": 7, "minPrefix": 1},
-      "inlayHints": {"enabled": false,
+      "inlayHints": {"enabled": false, "currentLine": {"enabled": false},
         "calls": {"enabled": false, "minMicroseconds": 1},
         "slowTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3.0},
         "allocation": {"enabled": false, "minKib": 4},

@@ -1,9 +1,11 @@
-// Entry point: one session with the language server, one item in the status bar, three commands.
+// Entry point: one session with the language server, one item in the status bar, signature help,
+// three commands.
 
 import * as vscode from 'vscode';
 
 import { openDetails } from './details';
 import { Session } from './session';
+import { Signatures } from './signatures';
 import { StatusBar } from './status_bar';
 
 let session: Session | undefined;
@@ -13,9 +15,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const statusBar = new StatusBar();
   const started = new Session(context, log, statusBar);
   session = started;
+  const signatures = new Signatures(started, () => started.languages());
+  signatures.register();
   context.subscriptions.push(
     log,
     statusBar,
+    signatures,
     vscode.commands.registerCommand('fieldcost.showDetails', () => openDetails(started)),
     vscode.commands.registerCommand('fieldcost.restartServer', () => started.restart()),
     vscode.commands.registerCommand('fieldcost.showLog', () => {
@@ -23,6 +28,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }),
     vscode.workspace.onDidChangeConfiguration((change) => started.settingsChanged(change)),
     vscode.extensions.onDidChange(() => started.sendSettings()),
+    vscode.window.onDidChangeTextEditorSelection(async ({ textEditor }) => {
+      // Other servers start late, and may have registered since.
+      if (await started.cursorMoved(textEditor)) signatures.register();
+    }),
     vscode.window.onDidChangeActiveTextEditor(() => started.refreshStatus()),
     vscode.window.onDidChangeWindowState(() => started.refreshStatus()),
   );

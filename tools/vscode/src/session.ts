@@ -9,6 +9,7 @@ import {
   LanguageClient,
   type LanguageClientOptions,
   RevealOutputChannelOn,
+  SignatureHelpRequest,
   State,
   type StaticFeature,
   TransportKind,
@@ -18,6 +19,7 @@ import { chosenLanguages, isWebPage, otherServers, serverPath, serverSettings } 
 import { type ServerState, parseStatus, statusChangedMethod, statusMethod } from './status';
 import type { StatusBar } from './status_bar';
 
+const cursorMovedMethod = 'fieldcost/didMoveCursor';
 const refreshIntervalMs = 60_000;
 const stopTimeoutMs = 2_000;
 const maxRestarts = 3;
@@ -50,6 +52,7 @@ export class Session {
   private state: ServerState = { state: 'starting' };
   private timer: NodeJS.Timeout | undefined;
   private asking = false;
+  private cursor = '';
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -146,6 +149,44 @@ export class Session {
     }
   }
 
+  /** The server's description of the call around a position; undefined if it knows none. */
+  async signatureAt(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+    token: vscode.CancellationToken,
+  ): Promise<vscode.SignatureHelp | undefined> {
+    const client = this.running();
+    if (client === undefined) return undefined;
+    const { code2ProtocolConverter: toServer, protocol2CodeConverter: fromServer } = client;
+    const params = toServer.asTextDocumentPositionParams(document, position);
+    try {
+      const answer = await client.sendRequest(SignatureHelpRequest.type, params, token);
+      return await fromServer.asSignatureHelp(answer, token);
+    } catch (error) {
+      this.log.debug(`${SignatureHelpRequest.method}: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Reports the current line to the server, which hints at each call there. */
+  async cursorMoved(editor: vscode.TextEditor): Promise<boolean> {
+    const client = this.running();
+    const { document, selection } = editor;
+    const place = `${document.uri.toString()}#${String(selection.active.line)}`;
+    if (client === undefined || place === this.cursor) return false;
+    if (!this.languages().includes(document.languageId)) return false;
+    this.cursor = place;
+    await client.sendNotification(
+      cursorMovedMethod,
+      client.code2ProtocolConverter.asTextDocumentPositionParams(document, selection.active),
+    );
+    return true;
+  }
+
+  languages(): string[] {
+    return chosenLanguages(settings().get('languages'), knownLanguages(this.context));
+  }
+
   private makeClient(command: string): LanguageClient {
     const server: Executable = {
       command,
@@ -154,9 +195,8 @@ export class Session {
       // Not the workspace, so that no file in it is found by mistake.
       options: { cwd: homedir() },
     };
-    const languages = chosenLanguages(settings().get('languages'), knownLanguages(this.context));
     const options: LanguageClientOptions = {
-      documentSelector: languages.map((language) => ({ language })),
+      documentSelector: this.languages().map((language) => ({ language })),
       initializationOptions: this.forwarded(),
       outputChannel: this.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -164,6 +204,7 @@ export class Session {
       markdown: { isTrusted: false, supportHtml: false },
       diagnosticCollectionName: 'fieldcost',
       middleware: {
+        provideSignatureHelp: () => undefined, // see signatures.ts
         workspace: {
           // The server requests its settings at startup and when they have changed.
           configuration: ({ items }) =>

@@ -16,7 +16,7 @@ local function start(name, command)
   lsp.buf_attach_client(buffer, id)
 end
 
--- Follows EDITORS.md, only its first block or all of them, or else the manual page.
+-- Follows EDITORS.md, or else the manual page.
 local blocks = {}
 for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do table.insert(blocks, block) end
 if vim.env.WITH_MAPPING then vim.keymap.set('n', 'K', 'gg') end
@@ -81,6 +81,31 @@ vim.wait(10000, function()
   end
 end, 10)
 report('window', shown and vim.json.encode(shown) or 'none')
+
+-- Signatures and the costs on the current line, as the first block shows them.
+local function floating()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(window).relative ~= '' then return window end
+  end
+end
+local key = vim.fn.maparg('<C-s>', 'i', false, true)
+if key.callback then
+  if floating() then vim.api.nvim_win_close(floating(), true) end
+  vim.api.nvim_win_set_cursor(0, { 2, 34 })
+  key.callback()
+  vim.wait(10000, floating, 10)
+  local buffer_shown = floating() and vim.api.nvim_win_get_buf(floating())
+  local lines = buffer_shown and vim.api.nvim_buf_get_lines(buffer_shown, 0, -1, false)
+  report('signatures', lines and vim.json.encode(lines) or 'none')
+  vim.api.nvim_win_set_cursor(0, { 4, 22 })
+  vim.api.nvim_exec_autocmds('CursorMoved', { buffer = buffer })
+  local marks
+  vim.wait(10000, function()
+    marks = vim.api.nvim_buf_get_extmarks(buffer, vim.api.nvim_create_namespace('fieldcost'), 0, -1, { details = true })
+    return #marks > 0
+  end, 10)
+  for _, mark in ipairs(marks) do report('hint', mark[2] + 1 .. ' ' .. mark[4].virt_text[1][1]) end
+end
 
 -- Insert-mode completion, with a list like that of <C-x><C-o>.
 local words = {}

@@ -142,6 +142,26 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     assert.doesNotMatch(cheap, /µs/);
   });
 
+  void it('hints at each call on the line of the cursor', async () => {
+    await editor.setCursor(6, 3);
+    const line = editor.lines().filter({ hasText: 'sqlite3_step' });
+    await line.filter({ hasText: /1\.\d\sµs/ }).waitFor();
+    await editor.setCursor(5, 3);
+    await line.filter({ hasNotText: /µs/ }).waitFor();
+  });
+
+  void it("adds the cost to another server's description of a signature", async () => {
+    await editor.setCursor(6, 16);
+    await editor.run('Trigger Parameter Hints');
+    const help = editor.page.locator('.parameter-hints-widget', { hasText: /1\.\d\sµs/ });
+    await help.waitFor();
+    const shown = await help.innerText();
+    assert.match(shown, /int sqlite3_step\(sqlite3_stmt \*\)/);
+    assert.match(shown, /Evaluates a statement\./);
+    assert.doesNotMatch(shown, /sqlite3_step\(…\)/);
+    await editor.page.keyboard.press('Escape');
+  });
+
   void it('shows the cost beside a completed name, and details on demand', async () => {
     const rows = await completionRows(editor);
     const row = rows.filter({ hasText: 'libsqlite3.so.0' });
@@ -155,7 +175,7 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
 
   void it('offers the page with the details, which opens only when the user says so', async () => {
     await editor.setCursor(6, 8);
-    await editor.run('fieldcost: Open the Details of the API at the Cursor');
+    await editor.run('fieldcost: Open Details');
     const question = editor.page.locator('.monaco-dialog-box', { hasText: 'costs.example' });
     await question.waitFor();
     assert.match(await question.innerText(), /libsqlite3\.so\.0.*sqlite3_step/);
