@@ -35,6 +35,8 @@ constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
 constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
 constexpr std::size_t kMaxPresets = 64;
+constexpr std::size_t kMaxIdMapBytes = 64 * kKiB;
+constexpr uid_t kOverflowUser = 65534;  // /proc/sys/kernel/overflowuid, unless changed
 // The aggregator accepts rows up to five weeks old.
 constexpr std::uint64_t kMaxSpoolAgeDays = 28;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
@@ -145,10 +147,30 @@ Status Override(const std::filesystem::path& path, FileOf file_of, AgentConfig& 
   return file->Finish();
 }
 
+// Whether files of root, and only of users without an id here, appear as the overflow user's: the
+// unit of fieldcostd (PrivateUsers=) runs in a user namespace that has only the user's own id.
+// /proc/self/uid_map has lines "FIRST_ID FIRST_ID_OUTSIDE COUNT".
+bool IsRootWithoutId() {
+  const auto untrusted_map = ReadFile("/proc/self/uid_map", kMaxIdMapBytes);
+  if (!untrusted_map) return false;
+  for (const std::string_view line : Split(*untrusted_map, "\n")) {
+    std::vector<std::uint64_t> numbers;
+    for (const std::string_view word : Split(line, " ")) {
+      if (const auto number = ParseUint64(word)) numbers.push_back(*number);
+    }
+    if (numbers.size() != 3) continue;
+    const bool has_overflow_user =
+        kOverflowUser >= numbers[0] && kOverflowUser - numbers[0] < numbers[2];
+    if (numbers[1] == 0 || has_overflow_user) return false;
+  }
+  return true;
+}
+
 Status CheckPreset(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return ErrnoError("inspect the preset", path, errno);
-  const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid();
+  const bool is_ours = info.st_uid == 0 || info.st_uid == ::geteuid() ||
+                       (info.st_uid == kOverflowUser && IsRootWithoutId());
   if (is_ours && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return Fail(ErrorCode::kPermissionDenied,
               "the preset {} could be changed by other users than root; run chown root: and chmod "

@@ -1,7 +1,13 @@
 // Presets of installers, the joined service and the user's settings override each other in order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "agent/settings/agent_config.h"
 #include "common/base/file.h"
@@ -119,6 +125,40 @@ TEST_F(PresetTest, RefusesWhatOthersCouldChangeAndWhatIsNotASetting) {
   }
   Preset("10.toml", "[aggregator]\nurl = \"http://plain.example\"\n");
   EXPECT_THAT(Refusal().message, HasSubstr("https"));
+}
+
+// fieldcostd's unit has PrivateUsers=yes. The files themselves are root's, as seen by other
+// programs.
+TEST_F(PresetTest, RootsPresetIsReadInANamespaceWithoutRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a preset of root";
+  Preset("10.toml", "[selection]\nmax_programs = 3\n");
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
+  constexpr uid_t kUser = 4321;
+  enum Outcome { kRead, kRefused, kNoNamespace };
+  const auto load_as_user = [this](bool in_namespace) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setresuid(kUser, kUser, kUser) != 0) ::_exit(kNoNamespace);
+      // Changing ids has given /proc/self to root.
+      if (in_namespace && (::prctl(PR_SET_DUMPABLE, 1) != 0 || ::unshare(CLONE_NEWUSER) != 0 ||
+                           !(std::ofstream("/proc/self/uid_map") << "4321 4321 1\n"
+                                                                 << std::flush))) {
+        ::_exit(kNoNamespace);
+      }
+      const auto config = AgentConfig::Load(paths_);
+      ::_exit(config && config->max_programs == 3 ? kRead : kRefused);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return static_cast<Outcome>(WEXITSTATUS(status));
+  };
+  const Outcome in_namespace = load_as_user(true);
+  if (in_namespace == kNoNamespace) GTEST_SKIP() << "user namespaces are forbidden";
+  EXPECT_EQ(in_namespace, kRead);
+  // A preset of the overflow user itself is refused where that user has an id.
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(::chown((paths_.presets_dir / "10.toml").c_str(), kNobody, 0), 0);
+  EXPECT_EQ(load_as_user(false), kRefused);
 }
 
 TEST_F(PresetTest, ThereAreFewOfThem) {
