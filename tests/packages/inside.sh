@@ -37,7 +37,11 @@ expect() {
 }
 # Files in memory left by the user's programs.
 memory_files() { find /dev/shm /run/user -path "*fieldcost*$STATE/*" -name "${1:-*}" 2> /dev/null | sort || true; }
-user() { runuser -u tester -- env -i HOME=$HOME_DIR USER=tester PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"; }
+# Runs a command as the user $USER_NAME.
+USER_NAME=tester
+user() {
+  runuser -u "$USER_NAME" -- env -i HOME="/home/$USER_NAME" USER="$USER_NAME" PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"
+}
 install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/build/debian/*.deb; }
 # Runs commands in a directory exactly as documented: tests/examples compares both.
 as_shown() { quietly bash -e -c "cd $1; $2"; }
@@ -64,6 +68,8 @@ files() {
 
 # shellcheck source=user_units.sh
 . /given/user_units.sh
+# shellcheck source=joining.sh
+. /given/joining.sh
 
 step "dependencies of the packages"
 chmod 755 /given/answer.sh
@@ -78,7 +84,7 @@ install_needed || { apt-get update > /tmp/log 2>&1 && install_needed; } || {
   tail -n 3 /tmp/log >&2
   exit 77
 }
-useradd --create-home --shell /bin/bash tester
+for name in tester volunteer; do useradd --create-home --shell /bin/bash $name; done
 # Documented commands must ask no questions here.
 printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' > /etc/apt/apt.conf.d/99-test
 echo 'Defaults env_keep += "DEBIAN_FRONTEND"' > /etc/sudoers.d/test
@@ -223,6 +229,9 @@ expect "taken back"
 
 step "the agent under systemd, as the user's own service"
 use_user_units
+
+step "an installer's preset: a volunteer joins its service, logs in again, and leaves it"
+use_joining
 
 step "every program of a login, through an upgrade"
 quietly user fieldcost agent session on

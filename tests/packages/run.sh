@@ -140,7 +140,7 @@ use_them() {
   mkdir -p "$ROOT/given/build/debian" "$ROOT/given/tls"
   cp "$DEBS"/*.deb "$ROOT/given/build/debian"
   cp "$WORK"/tls/*.pem "$ROOT/given/tls"
-  cp "$HERE"/{inside,user_units,answer}.sh "$ROOT/given"
+  cp "$HERE"/{inside,user_units,joining,answer}.sh "$ROOT/given"
   : > "$ROOT/given/output"
   cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf"
   local status=0 cgroup

@@ -2,9 +2,9 @@
 # Sourced by inside.sh: a user's service manager starts the agent once something is measured, stops
 # it when the user decides so, and never restarts it in a loop.
 
-readonly RUNTIME_DIR=/run/user/1000
-
-in_session() { user XDG_RUNTIME_DIR=$RUNTIME_DIR "$@"; }
+# Of the user $USER_NAME, as in inside.sh.
+runtime_dir() { echo "/run/user/$(id -u "$USER_NAME")"; }
+in_session() { user XDG_RUNTIME_DIR="$(runtime_dir)" "$@"; }
 property() { in_session systemctl --user show --value --property="$1" "${2:-fieldcostd.service}"; }
 
 # Waits at most a minute until property $1 of unit $2 is $3 or, with "not" as $4, is different.
@@ -23,19 +23,20 @@ wait_for() {
 
 start_session() {
   # A control group below that of the test's unit, like that of user@.service.
-  local group
-  group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/session
-  install -d -m 700 -o tester -g tester $RUNTIME_DIR
-  mkdir "$group"
-  chown -R tester: "$group"
+  local group runtime
+  group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/session-$USER_NAME
+  runtime=$(runtime_dir)
+  install -d -m 700 -o "$USER_NAME" -g "$USER_NAME" "$runtime"
+  mkdir -p "$group"
+  chown -R "$USER_NAME": "$group"
   (
     echo $BASHPID > "$group/cgroup.procs"
-    exec setpriv --reuid=tester --regid=tester --clear-groups env -i HOME=$HOME_DIR USER=tester \
-      PATH=/usr/bin:/bin XDG_RUNTIME_DIR=$RUNTIME_DIR /lib/systemd/systemd --user --log-target=console
+    exec setpriv --reuid="$USER_NAME" --regid="$USER_NAME" --clear-groups env -i HOME="/home/$USER_NAME" \
+      USER="$USER_NAME" PATH=/usr/bin:/bin XDG_RUNTIME_DIR="$runtime" /lib/systemd/systemd --user --log-target=console
   ) > /tmp/session.log 2>&1 &
   session=$!
   for _ in {1..300}; do
-    [[ ! -S $RUNTIME_DIR/systemd/private ]] || return 0
+    [[ ! -S $runtime/systemd/private ]] || return 0
     kill -0 $session 2> /dev/null || break
     sleep 0.1
   done
@@ -45,6 +46,7 @@ start_session() {
 end_session() {
   kill -TERM $session
   wait $session || true
+  rm -f "$(runtime_dir)/systemd/private"
 }
 
 use_user_units() {
