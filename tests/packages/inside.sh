@@ -5,6 +5,7 @@ set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
 readonly SYSTEM=/etc/fieldcost/system.toml
+readonly SUGGESTED=/etc/fieldcost/agent.d/50-debconf.toml
 readonly HOME_DIR=/home/tester
 readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
@@ -98,6 +99,7 @@ install_ours
 grep -qx 'permit = false' $SYSTEM || fail "$(cat $SYSTEM)"
 [[ "$(stat -c '%U:%G %a' $SYSTEM)" == "root:root 644" ]] || fail "$(stat $SYSTEM)"
 ! find /etc/systemd -name 'fieldcost*' | grep . || fail "a unit is enabled"
+[[ ! -e $SUGGESTED ]] || fail "a service is suggested"
 for mode in on local; do
   try user fieldcost agent $mode
   ((status == 77)) || fail "agent $mode: status $status: $output"
@@ -141,9 +143,13 @@ answer no
 step "answered beforehand"
 quietly apt-get purge -y fieldcost-agent
 [[ ! -e $SYSTEM ]] || fail "purge left $SYSTEM"
-echo 'fieldcost-agent fieldcost-agent/permit boolean true' | debconf-set-selections
+printf 'fieldcost-agent fieldcost-agent/%s\n' 'permit boolean true' 'service string https://suggested.example' |
+  debconf-set-selections
 install_ours
 grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
+[[ "$(stat -c '%U:%G %a' $SUGGESTED)" == "root:root 644" ]] || fail "$(stat $SUGGESTED)"
+try user fieldcost agent status
+expect "none; suggested: https://suggested.example"
 
 step "an aggregator with a certificate of its own"
 dropin=/etc/systemd/system/fieldcost-aggregator.service.d
