@@ -177,7 +177,11 @@ struct Client::State {
   Status ConnectSocket(tcp::socket& socket, const Deadline& deadline);
   Status OpenTunnel(tcp::socket& socket, const Deadline& deadline);
   Outcome SendAll(std::string_view message, const Deadline& deadline);
-  Result<Response> Exchange(const Request& request, std::string_view head, bool& unanswered);
+  Result<Response> Exchange(const Request& request, std::string_view head,
+                            std::uint64_t max_body_bytes, bool& unanswered);
+  template <typename GoOn>
+  Outcome ReadResponse(Parser& parser, std::uint64_t max_body_bytes, const Deadline& deadline,
+                       GoOn go_on);
   void Disconnect();
 };
 
@@ -306,9 +310,39 @@ Outcome Client::State::SendAll(std::string_view message, const Deadline& deadlin
   return {};
 }
 
+// Reads the header first, because the limit of the body depends on the status: the text of an error
+// may be longer than the file that was requested.
+template <typename GoOn>
+Outcome Client::State::ReadResponse(Parser& parser, std::uint64_t max_body_bytes,
+                                    const Deadline& deadline, GoOn go_on) {
+  tcp::socket& socket = stream->next_layer();
+  Outcome got = AwaitOn(
+      socket, deadline,
+      [&](auto done) {
+        plain ? beast::http::async_read_header(socket, received, parser, done)
+              : beast::http::async_read_header(*stream, received, parser, done);
+      },
+      go_on);
+  if (!got || parser.is_done()) return got;
+  if (parser.get().result_int() / 100 == 2 && max_body_bytes < options.max_response_bytes) {
+    // The parser compares an announced length with its limit only while it reads the header.
+    if (parser.content_length().value_or(0) > max_body_bytes) {
+      return {.error = beast::http::make_error_code(beast::http::error::body_limit)};
+    }
+    parser.body_limit(max_body_bytes);
+  }
+  return AwaitOn(
+      socket, deadline,
+      [&](auto done) {
+        plain ? beast::http::async_read(socket, received, parser, done)
+              : beast::http::async_read(*stream, received, parser, done);
+      },
+      go_on);
+}
+
 // Sets `unanswered` if it failed because the connection was closed before any byte of a response.
 Result<Response> Client::State::Exchange(const Request& request, std::string_view head,
-                                         bool& unanswered) {
+                                         std::uint64_t max_body_bytes, bool& unanswered) {
   Deadline deadline(options.request_timeout);
   tcp::socket& socket = stream->next_layer();
   std::string message(head);
@@ -328,11 +362,7 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
     parser.header_limit(kMaxHeaderBytes);
     parser.body_limit(options.max_response_bytes);
     if (request.method == "HEAD") parser.skip(true);
-    const auto read = [&](auto done) {
-      plain ? beast::http::async_read(socket, received, parser, done)
-            : beast::http::async_read(*stream, received, parser, done);
-    };
-    const Outcome got = AwaitOn(socket, deadline, read, wait_for_answer);
+    const Outcome got = ReadResponse(parser, max_body_bytes, deadline, wait_for_answer);
     if (!got) {
       unanswered = !got.too_late && !got.stopped && !parser.got_some() && interim == 0;
       if (!sent && !got.too_late && !got.stopped) return StepError("send", sent, deadline);
@@ -363,7 +393,7 @@ Result<Client> Client::Create(ClientOptions options) {
   }
 }
 
-Result<Response> Client::Send(const Request& request) {
+Result<Response> Client::Send(const Request& request, std::uint64_t max_body_bytes) {
   const std::string what = fmt::format("{} {}{}", EscapeControl(request.method), state_->origin,
                                        EscapeControl(request.target));
   state_->stopped.reset();
@@ -379,7 +409,7 @@ Result<Response> Client::Send(const Request& request) {
         }
       }
       bool unanswered = false;
-      Result<Response> response = state_->Exchange(request, *head, unanswered);
+      Result<Response> response = state_->Exchange(request, *head, max_body_bytes, unanswered);
       if (response) return response;
       state_->Disconnect();
       if (state_->stopped) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -35,6 +36,8 @@ struct ClientOptions {
 // requests are safe to repeat). Not thread-safe.
 class Client {
  public:
+  static constexpr std::uint64_t kNoBodyLimit = UINT64_MAX;
+
   // kInvalidArgument for an invalid URL or an unreadable CA file; the message names it.
   static Result<Client> Create(ClientOptions options);
   Client(Client&&) noexcept;
@@ -43,8 +46,9 @@ class Client {
 
   // Any HTTP status is a success here. kUnavailable: cannot connect (what, where, why);
   // kUnauthenticated: the server's certificate was not accepted; kDeadlineExceeded; kTooLarge;
-  // kCorrupt: the response is not HTTP; or the error of may_go_on.
-  Result<Response> Send(const Request& request);
+  // kCorrupt: the response is not HTTP; or the error of may_go_on. A successful response (2xx) is
+  // cut off (kTooLarge) at `max_body_bytes`, if that is less than max_response_bytes.
+  Result<Response> Send(const Request& request, std::uint64_t max_body_bytes = kNoBodyLimit);
 
   // Whether the last byte of the last Send()'s request was sent. If not, no server has received the
   // complete request.

@@ -294,7 +294,8 @@ TEST_F(ClientTest, RequestsThatCannotBeSentAreRefusedBeforeConnecting) {
 // openssl s_server -HTTP responds with the bytes of any file.
 class OddAnswerTest : public HttpFixture {
  protected:
-  Result<Response> SendTo(const std::string& answer) {
+  Result<Response> SendTo(const std::string& answer,
+                          std::uint64_t max_body_bytes = Client::kNoBodyLimit) {
     const testing::TempDir directory;
     EXPECT_TRUE(WriteFileAtomically(directory.path() / "answer", answer, 0600));
     testing::BackgroundProcess server(
@@ -306,7 +307,7 @@ class OddAnswerTest : public HttpFixture {
     ClientOptions options{.url = "https://127.0.0.1:" + line.substr(line.rfind(':') + 1),
                           .ca_file = Certs().ca,
                           .max_response_bytes = 1000};
-    return Client::Create(options).value().Send({.target = "/answer"});
+    return Client::Create(options).value().Send({.target = "/answer"}, max_body_bytes);
   }
 };
 
@@ -355,6 +356,27 @@ TEST_F(OddAnswerTest, LargeHeadersAndBodiesAreRefused) {
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().code, ErrorCode::kTooLarge) << response.error().message;
   }
+}
+
+TEST_F(OddAnswerTest, ARequestsOwnLimitCutsEveryKindOfBodyButNoErrorText) {
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  const std::vector<std::string> of_five_bytes = {
+      ok + "Content-Length: 5\r\n\r\nabcde",
+      ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+      ok + "Connection: close\r\n\r\nabcde"};
+  for (const std::string& answer : of_five_bytes) {
+    SCOPED_TRACE(answer);
+    const Result<Response> cut = SendTo(answer, 4);
+    ASSERT_FALSE(cut);
+    EXPECT_EQ(cut.error().code, ErrorCode::kTooLarge) << cut.error().message;
+    const Result<Response> whole = SendTo(answer, 5);
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_EQ(whole->body, "abcde");
+  }
+  const Result<Response> error =
+      SendTo("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nabcde", 4);
+  ASSERT_TRUE(error) << error.error().message;
+  EXPECT_EQ(error->status, 404);
 }
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
