@@ -1,12 +1,14 @@
 // The stored policy of the service (common/wire/metadata.cc), and the time of the last check;
 // numbers are decimal.
 //
-//   kept  := "fieldcost field policy 1\n" highest_version " " sha256 of the pinned root in hex " "
-//            root_bytes " " policy_bytes "\n" root policy   ; both signed; policy_bytes 0 = none
+//   kept  := "fieldcost field policy 1\n" highest_version " " root_count " " policy_bytes "\n"
+//            { version " " root_bytes "\n" root }*root_count policy
+//            ; all signed; versions ascend; root_count at least 1; policy_bytes 0 = none
 //   check := unix_seconds " " [what went wrong] "\n"
 #include "agent/policy/field_policy.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <vector>
@@ -17,27 +19,21 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/catalog/root_chain.h"
-#include "common/crypto/sha256.h"
 
 namespace fieldcost::policy {
 namespace {
 
 constexpr std::string_view kMagicLine = "fieldcost field policy 1\n";
-constexpr std::size_t kMaxHeaderBytes = 256;
-constexpr std::size_t kMaxKeptBytes =
-    kMaxHeaderBytes + catalog::kMaxRootBytes + wire::kMaxPolicyBytes;
+constexpr std::size_t kMaxLineBytes = 128;
+// All rotations of one update with roots of the largest size; or tens of thousands of usual size.
+constexpr std::size_t kMaxKeptRootsBytes = catalog::kMaxRootUpdates * catalog::kMaxRootBytes;
+constexpr std::size_t kMaxKeptBytes = kMaxLineBytes + kMaxKeptRootsBytes + wire::kMaxPolicyBytes;
 constexpr std::size_t kMaxCheckBytes = 4096;
 constexpr std::size_t kMaxProblemBytes = 512;
-constexpr std::size_t kSha256HexDigits = 64;
 constexpr std::chrono::hours kCheckPeriod{24};
 constexpr std::uint32_t kSecondsPerMinute = 60;
 constexpr std::uint32_t kMaxSamplingShift = 14;
 constexpr double kWhole = 65536.0;
-
-std::string HexSha256(std::string_view bytes) {
-  const std::string hash = crypto::Sha256(bytes);
-  return HexEncode(hash);
-}
 
 double Share(std::uint32_t per_65536, double most) { return std::min(per_65536 / kWhole, most); }
 
@@ -96,12 +92,25 @@ bool IsCheckDue(const settings::AgentPaths& paths, WallTime now) {
   return now - last >= kCheckPeriod || last > now;
 }
 
-// Loads the policy stored under this pinned root; a policy of another service is ignored.
-Result<KeptPolicy> LoadKept(const settings::AgentPaths& paths, std::string_view pinned) {
-  KeptPolicy fresh{.highest_version = 0,
-                   .pinned_sha256 = HexSha256(pinned),
-                   .root = std::string(pinned),
-                   .policy = {}};
+// The newest root as verified when it was saved.
+Result<wire::RootMetadata> NewestRoot(const KeptPolicy& kept) {
+  auto root = wire::VerifyPinnedRoot(kept.roots.rbegin()->second);
+  if (!root) return Within(root.error(), "verify the policy's newest root");
+  return root;
+}
+
+// The state before the first fetch.
+Result<KeptPolicy> Fresh(const std::string& pinned) {
+  const auto root = wire::VerifyPinnedRoot(pinned);
+  if (!root) return Within(root.error(), "verify the policy's trusted root");
+  return KeptPolicy{.highest_version = 0, .roots = {{root->version, pinned}}, .policy = {}};
+}
+
+// Loads what is stored, if it belongs to the pinned root: this is one of the roots, or has the
+// policy keys of the newest (a package can bring a newer root). Otherwise it is another service's,
+// and is ignored.
+Result<KeptPolicy> LoadKept(const settings::AgentPaths& paths, const std::string& pinned) {
+  FIELDCOST_ASSIGN(KeptPolicy fresh, Fresh(pinned));
   const auto untrusted_bytes = ReadFile(KeptFile(paths), kMaxKeptBytes);
   if (!untrusted_bytes) {
     if (untrusted_bytes.error().code == ErrorCode::kNotFound) return fresh;
@@ -109,47 +118,96 @@ Result<KeptPolicy> LoadKept(const settings::AgentPaths& paths, std::string_view 
   }
   auto kept = DecodeKeptPolicy(*untrusted_bytes);
   if (!kept) return Within(kept.error(), KeptFile(paths).string());
-  return kept->pinned_sha256 == fresh.pinned_sha256 ? *kept : fresh;
+  const std::uint64_t version = fresh.roots.begin()->first;
+  const auto same = kept->roots.find(version);
+  if (same != kept->roots.end()) return same->second == pinned ? *kept : fresh;
+  FIELDCOST_ASSIGN(const wire::RootMetadata newest, NewestRoot(*kept));
+  FIELDCOST_ASSIGN(const wire::RootMetadata now_pinned, NewestRoot(fresh));
+  if (newest.policy_keys.empty() ||
+      catalog::KeysDiffer(newest.policy_keys, now_pinned.policy_keys)) {
+    return fresh;
+  }
+  kept->roots[version] = pinned;
+  return kept;
 }
 
-Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
-  const auto before = wire::VerifyPinnedRoot(kept.root);
-  if (!before) return Within(before.error(), "verify the policy's trusted root");
-  FIELDCOST_ASSIGN(catalog::TrustedRoot root, catalog::FollowRootChain(client, kept.root, now));
-  if (root.bytes != kept.root) {
-    kept.root = std::move(root.bytes);
-    // The holder of a replaced key may have published an absurdly high version.
-    if (root.metadata.policy_keys != before->policy_keys) {
-      kept.highest_version = 0;
-      kept.policy.clear();
-    }
+Status SaveKept(const settings::AgentPaths& paths, const KeptPolicy& kept) {
+  std::string bytes = EncodeKeptPolicy(kept);
+  if (bytes.size() > kMaxKeptBytes) {
+    return Fail(ErrorCode::kTooLarge, "save {}: the roots have more than {} bytes",
+                KeptFile(paths).string(), kMaxKeptRootsBytes);
   }
+  return WriteFileAtomically(KeptFile(paths), bytes, 0600);
+}
+
+// Follows the roots; each is saved as soon as it is verified.
+Result<wire::RootMetadata> FetchRoots(http::Client& client, const settings::AgentPaths& paths,
+                                      WallTime now, const std::string& pinned, KeptPolicy& kept) {
+  FIELDCOST_ASSIGN(wire::RootMetadata newest, NewestRoot(kept));
+  const catalog::RootChain chain{
+      .pinned = pinned, .kept = kept.roots, .save = [&](const catalog::TrustedRoot& root) {
+        if (root.metadata.version > newest.version) {
+          // The holder of a replaced key may have published an absurdly high version.
+          if (catalog::KeysDiffer(root.metadata.policy_keys, newest.policy_keys)) {
+            kept.highest_version = 0;
+            kept.policy.clear();
+          }
+          newest = root.metadata;
+        }
+        kept.roots[root.metadata.version] = root.bytes;
+        return SaveKept(paths, kept);
+      }};
+  FIELDCOST_ASSIGN(catalog::TrustedRoot root, catalog::FollowRootChain(client, chain, now));
+  return std::move(root.metadata);
+}
+
+Status Fetch(http::Client& client, const settings::AgentPaths& paths, WallTime now,
+             const std::string& pinned, KeptPolicy& kept) {
+  FIELDCOST_ASSIGN(const wire::RootMetadata root, FetchRoots(client, paths, now, pinned, kept));
   auto untrusted = catalog::Fetch(client, wire::kPolicyPath, wire::kMaxPolicyBytes, "policy");
   if (!untrusted) {
     if (untrusted.error().code != ErrorCode::kNotFound) return untrusted.error();
     kept.policy.clear();
     return {};
   }
-  const auto policy = wire::VerifyPolicy(*untrusted, root.metadata);
+  const auto policy = wire::VerifyPolicy(*untrusted, root);
   if (!policy) return Within(policy.error(), "policy");
   FIELDCOST_TRY(catalog::CheckNotLower("policy", policy->version, kept.highest_version));
   FIELDCOST_TRY(catalog::CheckExpiry("policy", policy->expires, now));
   if (policy->version == kept.highest_version && !kept.policy.empty() &&
       *untrusted != kept.policy) {
-    return Fail(ErrorCode::kUnauthenticated,
-                "policy version {} was received with different content before", policy->version);
+    return catalog::DifferentContent("policy", policy->version);
   }
   kept.highest_version = policy->version;
   kept.policy = std::move(*untrusted);
   return {};
 }
 
+// Removes a line of numbers, which single spaces separate, from the beginning of `untrusted_rest`.
+// nullopt if it has another form.
+template <std::size_t kCount>
+std::optional<std::array<std::uint64_t, kCount>> TakeNumbers(std::string_view& untrusted_rest) {
+  const std::size_t line_end = untrusted_rest.substr(0, kMaxLineBytes).find('\n');
+  if (line_end == std::string_view::npos) return std::nullopt;
+  std::string_view line = untrusted_rest.substr(0, line_end);
+  std::array<std::uint64_t, kCount> numbers{};
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::size_t end = i + 1 < kCount ? line.find(' ') : line.size();
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto number = ParseUint64(line.substr(0, end));
+    if (!number) return std::nullopt;
+    numbers[i] = *number;
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  untrusted_rest.remove_prefix(line_end + 1);
+  return numbers;
+}
+
 Status Verify(const KeptPolicy& kept, WallTime now, FieldPolicy& policy) {
-  const auto root = wire::VerifyPinnedRoot(kept.root);
-  if (!root) return Within(root.error(), "the policy's root");
-  auto verified = wire::VerifyPolicy(kept.policy, *root);
+  FIELDCOST_ASSIGN(const wire::RootMetadata root, NewestRoot(kept));
+  auto verified = wire::VerifyPolicy(kept.policy, root);
   if (!verified) return Within(verified.error(), "the policy");
-  FIELDCOST_TRY(catalog::CheckExpiry("root metadata", root->expires, now));
+  FIELDCOST_TRY(catalog::CheckExpiry("root metadata", root.expires, now));
   FIELDCOST_TRY(catalog::CheckExpiry("policy", verified->expires, now));
   policy.in_force = std::move(*verified);
   return {};
@@ -221,37 +279,38 @@ settings::AgentConfig ApplyPolicy(settings::AgentConfig config,
 }
 
 std::string EncodeKeptPolicy(const KeptPolicy& kept) {
-  return fmt::format("{}{} {} {} {}\n{}{}", kMagicLine, kept.highest_version, kept.pinned_sha256,
-                     kept.root.size(), kept.policy.size(), kept.root, kept.policy);
+  std::string bytes = fmt::format("{}{} {} {}\n", kMagicLine, kept.highest_version,
+                                  kept.roots.size(), kept.policy.size());
+  for (const auto& [version, root] : kept.roots) {
+    bytes += fmt::format("{} {}\n{}", version, root.size(), root);
+  }
+  return bytes + kept.policy;
 }
 
 Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes) {
   const Error damaged = Fail(ErrorCode::kCorrupt, "not the stored policy");
   if (!untrusted_bytes.starts_with(kMagicLine)) return damaged;
   std::string_view rest = untrusted_bytes.substr(kMagicLine.size());
-  const std::size_t line_end = rest.substr(0, kMaxHeaderBytes).find('\n');
-  if (line_end == std::string_view::npos) return damaged;
-  std::string_view line = rest.substr(0, line_end);
-  rest.remove_prefix(line_end + 1);
-  const auto next = [&line] {
-    const std::size_t end = std::min(line.find(' '), line.size());
-    const std::string_view field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
-    return field;
-  };
-  const auto highest_version = ParseUint64(next());
-  const std::string_view pinned_sha256 = next();
-  const auto root_bytes = ParseUint64(next());
-  const auto policy_bytes = ParseUint64(next());
-  if (!highest_version || pinned_sha256.size() != kSha256HexDigits || !root_bytes ||
-      !policy_bytes || !line.empty() || *root_bytes > catalog::kMaxRootBytes ||
-      *policy_bytes > wire::kMaxPolicyBytes || *root_bytes + *policy_bytes != rest.size()) {
+  const auto head = TakeNumbers<3>(rest);
+  if (!head) return damaged;
+  const auto [highest_version, root_count, policy_bytes] = *head;
+  KeptPolicy kept{.highest_version = highest_version, .roots = {}, .policy = {}};
+  while (kept.roots.size() < root_count) {
+    const auto line = TakeNumbers<2>(rest);
+    if (!line) return damaged;
+    const auto [version, root_bytes] = *line;
+    if (root_bytes > std::min(catalog::kMaxRootBytes, rest.size()) ||
+        (!kept.roots.empty() && version <= kept.roots.rbegin()->first)) {
+      return damaged;
+    }
+    kept.roots[version] = rest.substr(0, root_bytes);
+    rest.remove_prefix(root_bytes);
+  }
+  if (kept.roots.empty() || policy_bytes > wire::kMaxPolicyBytes || policy_bytes != rest.size()) {
     return damaged;
   }
-  return KeptPolicy{.highest_version = *highest_version,
-                    .pinned_sha256 = std::string(pinned_sha256),
-                    .root = std::string(rest.substr(0, *root_bytes)),
-                    .policy = std::string(rest.substr(*root_bytes))};
+  kept.policy = rest;
+  return kept;
 }
 
 FieldPolicy LoadFieldPolicy(const settings::AgentPaths& paths, WallTime now) {
@@ -291,22 +350,19 @@ Result<bool> FetchFieldPolicy(const settings::AgentPaths& paths,
   FIELDCOST_TRY(SaveCheck(paths, now, ""));
   auto loaded = LoadKept(paths, *pinned);
   // A damaged file has lost the highest version; start again as on the first fetch.
-  const KeptPolicy before = loaded ? std::move(*loaded)
-                                   : KeptPolicy{.highest_version = 0,
-                                                .pinned_sha256 = HexSha256(*pinned),
-                                                .root = *pinned,
-                                                .policy = {}};
-  KeptPolicy kept = before;
+  auto before = loaded ? Result<KeptPolicy>(*loaded) : Fresh(*pinned);
+  if (!before) {
+    FIELDCOST_TRY(SaveCheck(paths, now, before.error().message));
+    return before.error();
+  }
+  KeptPolicy kept = *before;
   FIELDCOST_ASSIGN(http::Client client,
                    upload::ConnectToService(
                        config, [&paths] { return settings::CheckMaySend(paths); },
                        std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes)));
-  const Status fetched = Fetch(client, now, kept);
-  // A verified root is kept even if the policy under it failed verification.
-  const bool is_new = kept != before || !loaded;
-  if (is_new) {
-    FIELDCOST_TRY(WriteFileAtomically(KeptFile(paths), EncodeKeptPolicy(kept), 0600));
-  }
+  const Status fetched = Fetch(client, paths, now, *pinned, kept);
+  const bool is_new = kept != *before || !loaded;
+  if (is_new) FIELDCOST_TRY(SaveKept(paths, kept));
   if (!fetched) {
     FIELDCOST_TRY(SaveCheck(paths, now, fetched.error().message));
     return fetched.error();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -51,7 +52,8 @@ Result<settings::AgentConfig> LoadConfigInForce(const settings::AgentPaths& path
 // Requests the service's policy, and newer roots, if a day has passed since the last attempt
 // (successful or not) and there is a pinned root to verify them with. Returns true if anything has
 // changed, so that LoadConfigInForce() should be called again. If a policy is refused, the previous
-// one stays in force; if the service no longer has one (404), it is dropped. Call in mode on only.
+// one stays in force; if the service no longer has one (403, 404 or 410), it is dropped. Call in
+// mode on only.
 Result<bool> FetchFieldPolicy(const settings::AgentPaths& paths,
                               const settings::AgentConfig& config, WallTime now);
 
@@ -61,10 +63,10 @@ inline constexpr char kFieldPolicyCheckName[] = "field_policy_check";
 
 // The content of the file kFieldPolicyName.
 struct KeptPolicy {
-  std::uint64_t highest_version = 0;  // the highest ever verified under the policy keys of `root`
-  std::string pinned_sha256;          // hex; of the pinned root that the chain began with
-  std::string root;                   // the newest verified one, signed
-  std::string policy;                 // signed; empty = none
+  std::uint64_t highest_version = 0;  // ever verified under the policy keys of the newest root
+  // All verified ones by version, signed; the pinned one is among them. Not empty.
+  std::map<std::uint64_t, std::string> roots;
+  std::string policy;  // signed, by a key of the newest root; empty = none
   bool operator==(const KeptPolicy&) const = default;
 };
 std::string EncodeKeptPolicy(const KeptPolicy& kept);

@@ -24,6 +24,10 @@ CREATE TABLE meta (
   key TEXT PRIMARY KEY,
   value BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE roots (
+  version INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL
+);
 CREATE TABLE fragments (
   fragment INTEGER PRIMARY KEY,
   wanted_sha256 BLOB NOT NULL,
@@ -50,8 +54,9 @@ CREATE INDEX apis_by_total ON apis (total DESC, symbol, soname);
 // Names and places of the state's fields in table meta; one visitor for reading and writing.
 template <typename State, typename Visitor>
 Status VisitFields(State& state, Visitor&& visit) {
-  FIELDCOST_TRY(visit("root", state.root));
   FIELDCOST_TRY(visit("timestamp_version", state.timestamp_version));
+  FIELDCOST_TRY(visit("timestamp_sha256", state.timestamp_sha256));
+  FIELDCOST_TRY(visit("snapshot_floor", state.snapshot_floor));
   FIELDCOST_TRY(visit("snapshot_version", state.snapshot_version));
   FIELDCOST_TRY(visit("snapshot_sha256", state.snapshot_sha256));
   FIELDCOST_TRY(visit("snapshot_expires", state.snapshot_expires));
@@ -199,6 +204,24 @@ Result<SyncState> LoadState(const sqlite::Database& database) {
   SyncState state;
   FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
   return state;
+}
+
+Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database) {
+  sqlite::Statement select = database.Prepare("SELECT version, bytes FROM roots");
+  std::map<std::uint64_t, std::string> roots;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return roots;
+    roots[select.ColumnInt(0)] = select.ColumnText(1);
+  }
+}
+
+Status SaveRoot(sqlite::Database& database, std::uint64_t version, const std::string& bytes) {
+  FIELDCOST_CHECK(database.InTransaction());
+  return database.Prepare("INSERT OR REPLACE INTO roots (version, bytes) VALUES (?1, ?2)")
+      .Int(version)
+      .Blob(bytes)
+      .Run();
 }
 
 Status SaveState(sqlite::Database& database, const SyncState& state) {

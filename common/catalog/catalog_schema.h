@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,16 @@ namespace fieldcost::catalog {
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
 inline constexpr std::int64_t kSchemaVersion = 1;
 
-// Everything except fragments and rows: the verified metadata and the progress of today's share.
+// Everything except roots, fragments and rows: the verified metadata and the progress of today's
+// share.
 // Days are whole UTC days since 1970-01-01; 0 = never.
 struct SyncState {
-  std::string root;  // the trusted root as signed bytes; empty before the first sync
+  // Lower versions are refused, and other content of the same version; 0 and empty = none was seen
+  // under the keys of the newest root.
   std::uint64_t timestamp_version = 0;
-  std::uint64_t snapshot_version = 0;
+  std::string timestamp_sha256;
+  std::uint64_t snapshot_floor = 0;
+  std::uint64_t snapshot_version = 0;  // the snapshot whose fragments are stored; 0 = none yet
   std::string snapshot_sha256;
   WallTime snapshot_expires{};
   WallTime snapshot_published{};
@@ -54,7 +59,11 @@ std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
 stats::FieldCost CostOfColumn(std::uint64_t total);
 
 Result<SyncState> LoadState(const sqlite::Database& database);
+// All verified roots, signed, by version.
+Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database);
+
 // REQUIRES: inside a Transaction, so that it is atomic with the changes it belongs to.
+Status SaveRoot(sqlite::Database& database, std::uint64_t version, const std::string& bytes);
 Status SaveState(sqlite::Database& database, const SyncState& state);
 
 }  // namespace fieldcost::catalog

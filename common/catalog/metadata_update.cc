@@ -1,5 +1,8 @@
 #include "common/catalog/metadata_update.h"
 
+#include <functional>
+#include <map>
+
 #include "common/base/file.h"
 #include "common/catalog/root_chain.h"
 #include "common/crypto/sha256.h"
@@ -15,38 +18,68 @@ Status Save(sqlite::Database& database, const SyncState& state) {
   return transaction.Commit();
 }
 
-Result<std::string> TrustedRootBytes(const SyncState& state,
-                                     const std::filesystem::path& pinned_root) {
-  if (!state.root.empty()) return state.root;
-  auto pinned = ReadFile(pinned_root, kMaxRootBytes);
-  if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
-    return Fail(ErrorCode::kNotFound,
-                "catalog_root, which verifies the server's signatures, is missing: get it from the "
-                "server's operator, and put it at {}",
-                pinned_root.string());
+// The pinned root; empty if it is missing, which only the first sync needs it to be.
+Result<std::string> PinnedRoot(const std::filesystem::path& file, bool is_first_sync) {
+  auto pinned = ReadFile(file, kMaxRootBytes);
+  if (pinned) return pinned;
+  if (pinned.error().code != ErrorCode::kNotFound) {
+    return Within(pinned.error(), "read the catalogue's pinned root");
   }
-  if (!pinned) return Within(pinned.error(), "read the catalogue's pinned root");
-  return pinned;
+  if (!is_first_sync) return std::string();
+  return Fail(ErrorCode::kNotFound,
+              "catalog_root, which verifies the server's signatures, is missing: get it from the "
+              "server's operator, and put it at {}",
+              file.string());
 }
+
+// Saves the roots that FollowRootChain() verifies, and forgets versions seen under replaced keys.
+class RootSaver {
+ public:
+  RootSaver(sqlite::Database& database, SyncState& state) : database_(database), state_(state) {}
+
+  // Loads the roots saved earlier.
+  Result<std::map<std::uint64_t, std::string>> Load() {
+    FIELDCOST_ASSIGN(auto roots, LoadRoots(database_));
+    if (roots.empty()) return roots;
+    auto newest = wire::VerifyPinnedRoot(roots.rbegin()->second);
+    if (!newest) return Within(newest.error(), "verify the catalogue's newest root");
+    newest_ = std::move(*newest);
+    return roots;
+  }
+
+  Status operator()(const TrustedRoot& root) {
+    if (root.metadata.version > newest_.version) {
+      // A stolen key may have published absurdly high versions (fast-forward attack). Each root is
+      // compared with its predecessor: keys that were replaced and then used again count, too.
+      if (KeysDiffer(root.metadata.timestamp_keys, newest_.timestamp_keys) ||
+          KeysDiffer(root.metadata.snapshot_keys, newest_.snapshot_keys)) {
+        state_.timestamp_version = 0;
+        state_.timestamp_sha256.clear();
+        state_.snapshot_floor = 0;
+      }
+      newest_ = root.metadata;
+    }
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+    FIELDCOST_TRY(SaveRoot(database_, root.metadata.version, root.bytes));
+    FIELDCOST_TRY(SaveState(database_, state_));
+    return transaction.Commit();
+  }
+
+ private:
+  sqlite::Database& database_;
+  SyncState& state_;
+  wire::RootMetadata newest_;  // of the saved ones; version 0 = none
+};
 
 Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& database,
                                       SyncState& state, const std::filesystem::path& pinned_root,
                                       WallTime now) {
-  FIELDCOST_ASSIGN(std::string bytes, TrustedRootBytes(state, pinned_root));
-  const auto trusted = wire::VerifyPinnedRoot(bytes);
-  if (!trusted) return Within(trusted.error(), "verify the catalogue's trusted root");
-  FIELDCOST_ASSIGN(TrustedRoot root, FollowRootChain(client, std::move(bytes), now));
-  if (root.bytes != state.root) {
-    state.root = std::move(root.bytes);
-    // A stolen key may have published absurdly high versions (fast-forward attack).
-    if (root.metadata.timestamp_keys != trusted->timestamp_keys) state.timestamp_version = 0;
-    if (root.metadata.snapshot_keys != trusted->snapshot_keys) {
-      state.timestamp_version = 0;
-      state.snapshot_version = 0;
-      state.snapshot_sha256.clear();
-    }
-    FIELDCOST_TRY(Save(database, state));
-  }
+  RootSaver saver(database, state);
+  RootChain chain;
+  FIELDCOST_ASSIGN(chain.kept, saver.Load());
+  FIELDCOST_ASSIGN(chain.pinned, PinnedRoot(pinned_root, chain.kept.empty()));
+  chain.save = std::ref(saver);
+  FIELDCOST_ASSIGN(TrustedRoot root, FollowRootChain(client, chain, now));
   return std::move(root.metadata);
 }
 
@@ -65,7 +98,7 @@ Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Da
   if (!timestamp) return Within(timestamp.error(), "timestamp metadata");
   FIELDCOST_TRY(CheckNotLower("timestamp metadata", timestamp->version, state.timestamp_version));
   FIELDCOST_TRY(
-      CheckNotLower("the current snapshot", timestamp->snapshot_version, state.snapshot_version));
+      CheckNotLower("the current snapshot", timestamp->snapshot_version, state.snapshot_floor));
   FIELDCOST_TRY(CheckExpiry("timestamp metadata", timestamp->expires, now));
   if (timestamp->version != state.timestamp_version) {
     state.timestamp_version = timestamp->version;
@@ -111,12 +144,13 @@ Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
                    UpdateRoot(client, database, state, pinned_root, now));
   FIELDCOST_ASSIGN(const wire::TimestampMetadata timestamp,
                    UpdateTimestamp(client, database, state, root, now));
-  if (timestamp.snapshot_sha256 == state.snapshot_sha256) {
+  if (state.snapshot_floor != 0 && timestamp.snapshot_sha256 == state.snapshot_sha256) {
     FIELDCOST_TRY(CheckExpiry("snapshot metadata", state.snapshot_expires, now));
     return std::optional<wire::SnapshotMetadata>();
   }
   FIELDCOST_ASSIGN(wire::SnapshotMetadata snapshot, FetchSnapshot(client, root, timestamp));
   FIELDCOST_TRY(CheckExpiry("snapshot metadata", snapshot.expires, now));
+  state.snapshot_floor = snapshot.version;
   state.snapshot_version = snapshot.version;
   state.snapshot_sha256 = timestamp.snapshot_sha256;
   state.snapshot_expires = snapshot.expires;

@@ -15,9 +15,9 @@ namespace fieldcost::catalog {
 
 // The client workflow of The Update Framework 1.0, §5.3-5.5: root chain, timestamp, snapshot. Each
 // file is stored as soon as it is verified, so that an older version is never accepted later.
-// `state` is the catalogue's state and is kept equal to what is stored. `pinned_root` is used while
-// the catalogue has no root. Returns the snapshot if it differs from the stored one, else nullopt.
-// Errors as for Sync().
+// `state` is the catalogue's state and is kept equal to what is stored. Starts from `pinned_root`,
+// which may be missing once the catalogue has roots. Returns the snapshot if it differs from the
+// stored one, else nullopt. Errors as for Sync().
 Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
     http::Client& client, sqlite::Database& database, SyncState& state,
     const std::filesystem::path& pinned_root, WallTime now);

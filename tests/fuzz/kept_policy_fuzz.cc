@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace fieldcost::policy;
   const auto kept = DecodeKeptPolicy({reinterpret_cast<const char*>(data), size});
   if (!kept) return 0;
-  FIELDCOST_CHECK(kept->root.size() + kept->policy.size() < size);
+  FIELDCOST_CHECK(!kept->roots.empty() && kept->policy.size() < size);
   const auto again = DecodeKeptPolicy(EncodeKeptPolicy(*kept));
   FIELDCOST_CHECK(again && *again == *kept);
   return 0;

@@ -245,6 +245,60 @@ TEST_F(FieldPolicyTest, NewPolicyKeyTakesOverAndVersionsOfTheOldAreForgotten) {
   EXPECT_EQ(InForce(), 2U);
 }
 
+TEST_F(FieldPolicyTest, KeysThatReturnForgetTheVersionsOfTheirFirstTime) {
+  Serve(Policy(1'000'000));  // signed by a thief
+  ASSERT_TRUE(*Fetch());
+  PublishRoot({crypto::PrivateKey::Generate().public_key()});
+  PublishRoot({policy_key_.public_key()});
+  Serve(Policy(2));
+  const auto fetched = Fetch();
+  ASSERT_TRUE(fetched) << fetched.error().message;
+  EXPECT_EQ(InForce(), 2U);
+}
+
+TEST_F(FieldPolicyTest, AnInvalidRootDoesNotDiscardItsPredecessor) {
+  Serve(Policy(1));
+  PublishRoot({policy_key_.public_key()});
+  publisher_.Set(wire::RootVersionPath(4), "no root");
+  ExpectRefused("root metadata version 4");
+  publisher_.Remove(wire::RootVersionPath(3));
+  publisher_.Remove(wire::RootVersionPath(4));
+  publisher_.TakeRequests();
+  ASSERT_TRUE(*Fetch());
+  EXPECT_EQ(InForce(), 1U);
+  EXPECT_THAT(publisher_.TakeRequests(),
+              ElementsAre(wire::RootVersionPath(4), std::string(wire::kPolicyPath)));
+}
+
+TEST_F(FieldPolicyTest, StatusesOfObjectStoresMeanThatThereIsNothingNewer) {
+  for (const int status : {403, 404, 410}) {
+    SCOPED_TRACE(status);
+    Serve(Policy(1));
+    publisher_.RespondToMissing(status);
+    ASSERT_TRUE(Fetch());
+    EXPECT_EQ(InForce(), 1U);
+    publisher_.Remove(wire::kPolicyPath);
+    ASSERT_TRUE(*Fetch());
+    EXPECT_EQ(InForce(), 0U);
+    EXPECT_EQ(Load().problem, "");
+  }
+  Serve(Policy(1));
+  publisher_.RespondToMissing(500);
+  ExpectRefused("answered 500");
+}
+
+TEST_F(FieldPolicyTest, APackageCanBringANewerRoot) {
+  Serve(Policy(5));
+  ASSERT_TRUE(*Fetch());
+  PublishRoot({policy_key_.public_key()});
+  ASSERT_TRUE(WriteFileAtomically(paths_.catalog_root_file,
+                                  publisher_.Get(wire::RootVersionPath(3)), 0600));
+  EXPECT_EQ(InForce(), 5U);
+  Serve(Policy(4));
+  ExpectRefused("rollback");
+  EXPECT_EQ(InForce(), 5U);
+}
+
 TEST_F(FieldPolicyTest, DropsThePolicyOfAReplacedKeyEvenWithoutANewOne) {
   Serve(Policy(1));
   ASSERT_TRUE(*Fetch());
@@ -341,18 +395,21 @@ TEST_F(FieldPolicyTest, ReachesMeasuredProgramsByThePolicyFile) {
 }
 
 TEST(KeptPolicyTest, HasThisFormat) {
-  const KeptPolicy kept{.highest_version = 12,
-                        .pinned_sha256 = std::string(64, 'a'),
-                        .root = "ROOT",
-                        .policy = "POLICY"};
-  const std::string bytes =
-      "fieldcost field policy 1\n12 " + std::string(64, 'a') + " 4 6\nROOTPOLICY";
+  const KeptPolicy kept{
+      .highest_version = 12, .roots = {{1, "ROOT"}, {3, "ROOT3"}}, .policy = "POLICY"};
+  const std::string bytes = "fieldcost field policy 1\n12 2 6\n1 4\nROOT3 5\nROOT3POLICY";
   EXPECT_EQ(EncodeKeptPolicy(kept), bytes);
   EXPECT_EQ(*DecodeKeptPolicy(bytes), kept);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(DecodeKeptPolicy(bytes.substr(0, size))) << size;
   }
   EXPECT_FALSE(DecodeKeptPolicy(bytes + "x"));
+  for (const char* bad :
+       {"12 0 6\nPOLICY", "12 2 6\n3 5\nROOT31 4\nROOTPOLICY", "12 2 6\n1 4\nROOT1 4\nROOTPOLICY",
+        "12 2 6 1\n1 4\nROOT3 5\nROOT3POLICY", "12 2\n1 4\nROOT3 5\nROOT3POLICY",
+        "12 1 6\n1 18446744073709551615\nPOLICY"}) {
+    EXPECT_FALSE(DecodeKeptPolicy(std::string("fieldcost field policy 1\n") + bad)) << bad;
+  }
 }
 
 TEST(ApplyPolicyTest, CeilingsLimitEveryPolicy) {

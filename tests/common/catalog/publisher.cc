@@ -113,6 +113,11 @@ void Publisher::Remove(const std::string& path) {
   files_.erase(path);
 }
 
+void Publisher::RespondToMissing(int status) {
+  const std::lock_guard lock(mutex_);
+  missing_status_ = status;
+}
+
 std::vector<std::string> Publisher::TakeRequests() {
   const std::lock_guard lock(mutex_);
   return std::exchange(requests_, {});
@@ -150,7 +155,7 @@ void Publisher::Answer(const http::Request& request, const http::Respond& respon
       fragments_left_ = 0;
       response.status = 503;
     } else if (file == files_.end()) {
-      response.status = 404;
+      response.status = missing_status_;
     } else {
       response.body = file->second;
     }

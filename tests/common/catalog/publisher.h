@@ -37,6 +37,8 @@ class Publisher {
   std::string Get(const std::string& path);
   void Set(const std::string& path, std::string body);
   void Remove(const std::string& path);
+  // The response for files that do not exist: 404 at first.
+  void RespondToMissing(int status);
   // Paths requested since the last call.
   std::vector<std::string> TakeRequests();
   // The number of these that are fragments.
@@ -66,6 +68,7 @@ class Publisher {
   std::map<std::string, std::string> files_;
   std::vector<std::string> requests_;
   int fragments_left_ = -1;
+  int missing_status_ = 404;
   std::unique_ptr<http::Server> server_;
 };
 

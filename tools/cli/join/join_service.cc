@@ -76,7 +76,8 @@ Result<ServiceOffer> AskService(const JoinRequest& request, const settings::Agen
                             .proxy_url = http::ChooseProxy(request.url, request.proxy)}));
   offer.url = client.origin();
   FIELDCOST_ASSIGN(offer.root, RootToPin(client, paths, request));
-  FIELDCOST_ASSIGN(catalog::TrustedRoot newest, catalog::FollowRootChain(client, offer.root, now));
+  FIELDCOST_ASSIGN(catalog::TrustedRoot newest,
+                   catalog::FollowRootChain(client, {.pinned = offer.root}, now));
   offer.operated_by = std::move(newest.metadata.operated_by);
   return offer;
 }
