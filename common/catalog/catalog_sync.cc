@@ -140,7 +140,7 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
                                                           const WantedFragment& wanted) {
   const std::string what = fmt::format("fragment {}", fragment);
   FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                   Fetch(client, wire::FragmentPath(wanted.sha256), kMaxResponseBytes, what));
+                   Fetch(client, wire::FragmentPath(wanted.sha256), wanted.size_bytes, what));
   report_.bytes_fetched += untrusted_bytes.size();
   if (untrusted_bytes.size() != wanted.size_bytes ||
       crypto::Sha256(untrusted_bytes) != wanted.sha256) {

@@ -99,9 +99,19 @@ Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Da
   FIELDCOST_TRY(CheckNotLower("timestamp metadata", timestamp->version, state.timestamp_version));
   FIELDCOST_TRY(
       CheckNotLower("the current snapshot", timestamp->snapshot_version, state.snapshot_floor));
+  std::string sha256 = crypto::Sha256(untrusted_bytes);
+  if (timestamp->version == state.timestamp_version && !state.timestamp_sha256.empty() &&
+      sha256 != state.timestamp_sha256) {
+    return DifferentContent("timestamp metadata", timestamp->version);
+  }
+  if (state.snapshot_floor != 0 && timestamp->snapshot_version == state.snapshot_floor &&
+      timestamp->snapshot_sha256 != state.snapshot_sha256) {
+    return DifferentContent("snapshot metadata", timestamp->snapshot_version);
+  }
   FIELDCOST_TRY(CheckExpiry("timestamp metadata", timestamp->expires, now));
   if (timestamp->version != state.timestamp_version) {
     state.timestamp_version = timestamp->version;
+    state.timestamp_sha256 = std::move(sha256);
     FIELDCOST_TRY(Save(database, state));
   }
   return timestamp;
@@ -144,7 +154,7 @@ Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
                    UpdateRoot(client, database, state, pinned_root, now));
   FIELDCOST_ASSIGN(const wire::TimestampMetadata timestamp,
                    UpdateTimestamp(client, database, state, root, now));
-  if (state.snapshot_floor != 0 && timestamp.snapshot_sha256 == state.snapshot_sha256) {
+  if (state.snapshot_floor != 0 && timestamp.snapshot_version == state.snapshot_floor) {
     FIELDCOST_TRY(CheckExpiry("snapshot metadata", state.snapshot_expires, now));
     return std::optional<wire::SnapshotMetadata>();
   }
