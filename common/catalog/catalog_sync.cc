@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/base/time_text.h"
 #include "common/catalog/catalog_schema.h"
 #include "common/catalog/metadata_update.h"
 #include "common/catalog/root_chain.h"
 #include "common/catalog/rotation.h"
+#include "common/catalog/witness.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/fragment.h"
 
@@ -69,6 +72,8 @@ class Syncer {
   Result<WantedFragment> Wanted(std::uint32_t fragment) const;
   Result<std::uint32_t> FragmentOfWantedApi() const;
   Status SaveProgress();
+  // Adds the current snapshot to the witness file, if one is wanted.
+  Status AddToWitness();
 
   const SyncOptions& options_;
   const Clock& clock_;
@@ -260,10 +265,26 @@ Status Syncer::SaveProgress() {
   return transaction.Commit();
 }
 
+Status Syncer::AddToWitness() {
+  if (options_.witness_file.empty()) return {};
+  FIELDCOST_ASSIGN(const Witness before, LoadWitness(options_.witness_file));
+  FIELDCOST_ASSIGN(
+      const Witness after,
+      AppendWitness(options_.witness_file, {.version = state_.snapshot_version,
+                                            .published = Rfc3339Text(state_.snapshot_published),
+                                            .sha256 = HexEncode(state_.snapshot_sha256)}));
+  report_.witnessed_snapshots = after.snapshot_count;
+  report_.is_new_in_witness = after.snapshot_count != before.snapshot_count;
+  return {};
+}
+
 Result<SyncReport> Syncer::Run() {
+  // A damaged witness is reported before anything is fetched.
+  if (!options_.witness_file.empty()) FIELDCOST_TRY(LoadWitness(options_.witness_file));
   const bool done_today = state_.share_complete_day == today_ && state_.snapshot_version != 0;
   if (done_today && !options_.full && options_.wanted_api.empty()) {
     report_.already_done_today = true;
+    FIELDCOST_TRY(AddToWitness());
   } else {
     http::ClientOptions server = options_.server;
     server.max_response_bytes = kMaxResponseBytes;
@@ -271,6 +292,7 @@ Result<SyncReport> Syncer::Run() {
     FIELDCOST_ASSIGN(const std::optional<wire::SnapshotMetadata> snapshot,
                      UpdateMetadata(client, database_, state_, options_.root_file, clock_.Now()));
     if (snapshot) FIELDCOST_TRY(AdoptSnapshot(*snapshot));
+    FIELDCOST_TRY(AddToWitness());
     FIELDCOST_TRY(FetchAll(client));
     state_.last_sync = clock_.Now();
     FIELDCOST_TRY(SaveProgress());

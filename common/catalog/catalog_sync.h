@@ -19,6 +19,8 @@ struct SyncOptions {
   std::uint32_t fragments_per_day = 0;  // 0 = a seventh of all, at least 1
   // If not empty, also fetches the fragment of this "soname!symbol", regardless of the schedule.
   std::string wanted_api;
+  // If not empty: the snapshot's hash is added to this file (witness.h) once it is verified.
+  std::filesystem::path witness_file;
   // Called after every fragment: done, total of this sync. May be empty.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
 };
@@ -29,6 +31,8 @@ struct SyncReport {
   std::uint32_t fragments_stale = 0;  // left for the following days
   std::uint64_t bytes_fetched = 0;
   bool already_done_today = false;
+  std::uint64_t witnessed_snapshots = 0;  // in the witness file; 0 = there is none
+  bool is_new_in_witness = false;         // the current one was added by this sync
 };
 
 // Fetches and verifies metadata, then stale fragments, each written to the catalogue in its own

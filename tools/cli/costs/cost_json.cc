@@ -36,6 +36,9 @@ std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness
                 {"fragments_stale", report.fragments_stale},
                 {"bytes_fetched", report.bytes_fetched},
                 {"already_done_today", report.already_done_today},
+                {"witnessed_snapshots", report.witnessed_snapshots == 0
+                                            ? json::value(nullptr)
+                                            : json::value(report.witnessed_snapshots)},
                 {"freshness", FreshnessJson(freshness)}});
 }
 
