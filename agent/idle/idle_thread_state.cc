@@ -24,7 +24,7 @@ constexpr std::size_t kRunsColumn = 2;
 constexpr std::string_view kLastRun = "se.exec_start";
 constexpr std::size_t kFractionDigits = 6;  // of a value in milliseconds
 
-std::optional<std::string_view> Column(std::string_view line, std::size_t column) {
+std::optional<std::string_view> StateColumn(std::string_view line, std::size_t column) {
   for (; column > 0; --column) {
     const std::size_t blank = line.find(' ');
     if (blank == std::string_view::npos) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::string_view> Column(std::string_view line, std::size_t column
 }
 
 std::optional<std::uint64_t> Number(std::string_view line, std::size_t column) {
-  const auto word = Column(line, column);
+  const auto word = StateColumn(line, column);
   return word ? ParseUint64(*word) : std::nullopt;
 }
 
@@ -63,7 +63,7 @@ std::optional<ThreadState> ParseThreadState(std::string_view untrusted_stat,
                                             std::string_view untrusted_schedstat,
                                             std::string_view untrusted_sched) {
   const std::string_view columns = perf::StatFromState(untrusted_stat);
-  const auto state = Column(columns, 0);
+  const auto state = StateColumn(columns, 0);
   const auto cpu = Number(columns, kCpuColumn);
   const auto runs = Number(untrusted_schedstat, kRunsColumn);
   if (!state || state->size() != 1 || kEnded.find(*state) != std::string_view::npos || !cpu ||
