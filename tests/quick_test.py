@@ -1,4 +1,5 @@
-"""Plants changes in a small project that CMake configures, and checks which test programs quick.py selects."""
+"""Plants changes in a small project that CMake configures, and checks which test programs quick.py selects; checks
+what run_times.sh announces and records."""
 
 import importlib.util
 import subprocess
@@ -167,6 +168,36 @@ class QuickTest(unittest.TestCase):
         changed = ["tests/check.sh"]
         self.assertEqual(quick.test_numbers(listing, self.root, ["tests/base_test"], [], changed), [1, 3, 5])
         self.assertEqual(quick.test_numbers(listing, self.root, ["tests/e2e_test"], ["tests/e2e_test"], []), [3, 6])
+
+class RunTimesTest(unittest.TestCase):
+    def run_with(self, recorded, cores, commands):
+        with tempfile.TemporaryDirectory() as directory:
+            (Path(directory) / "build").mkdir()
+            (Path(directory) / "build/run-times").write_text(recorded)
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c",
+                                   f"nproc() {{ echo {cores}; }}; . {HERE}/run_times.sh; {commands}"],
+                                  cwd=directory, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout, (Path(directory) / "build/run-times").read_text()
+
+    def test_an_earlier_run_is_announced_with_its_date_and_scaled_to_the_cores(self):
+        recorded = "all_tests 9999 2 2026-01-01\nall_tests 2400 2 2026-01-02\nsanitizers 60 2 2026-01-03\n"
+        self.assertIn("== about 40 minutes (measured: the last such run here, on 2026-01-02 with 2 cores, scaled to 2)",
+                      self.run_with(recorded, 2, "announce all_tests")[0])
+        self.assertIn("== about 10 minutes", self.run_with(recorded, 8, "announce all_tests")[0])
+
+    def test_without_an_earlier_run_the_figures_are_named_as_not_measured_here(self):
+        output = self.run_with("", 4, "announce all_tests")[0]
+        self.assertIn("== about 23 minutes with a warm compiler cache", output)
+        self.assertIn("not measured here yet", output)
+
+    def test_stages_are_printed_and_only_passed_runs_are_recorded(self):
+        self.assertIn("== at most about 5 minutes", self.run_with("", 4, "announce quick")[0])
+        stages = "announce all_tests; begin_stage one; begin_stage two; print_times "
+        output, recorded = self.run_with("", 2, stages + "0")
+        self.assertRegex(output, r"0\.0 min  one\n +0\.0 min  two\n== 0\.0 minutes in all\n")
+        self.assertRegex(recorded, r"^all_tests 0 2 \d{4}-\d\d-\d\d\n$")
+        self.assertEqual(self.run_with("", 2, stages + "1")[1], "")
 
 
 if __name__ == "__main__":

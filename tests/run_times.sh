@@ -17,6 +17,10 @@ announce() {
   local cores seconds cores_then date
   FORM="$1"
   cores="$(nproc)"
+  if [[ "$FORM" == quick ]]; then
+    echo "== at most about ${DEFAULT_MINUTES[quick]} minutes with a warm compiler cache (quick.py selects for it)"
+    return
+  fi
   read -r seconds cores_then date < <(awk -v form="$1" '$1 == form { last = $2 " " $3 " " $4 } END { print last }' \
     "$TIMES" 2> /dev/null) || true
   if [[ -n "${seconds:-}" ]]; then
@@ -48,8 +52,8 @@ print_times() {
     printf '   %5.1f min  %s\n' "$(awk "BEGIN { print ${entry%% *} / 60 }")" "${entry#* }"
   done
   printf '== %.1f minutes in all\n' "$(awk "BEGIN { print $SECONDS / 60 }")"
-  # A selection by -R takes as long as the selected tests, so only its build would be comparable.
-  if (($1 == 0)) && [[ "$FORM" != selected_tests ]]; then
+  # How long a selection takes depends on what is selected.
+  if (($1 == 0)) && [[ "$FORM" == all_tests || "$FORM" == sanitizers ]]; then
     printf '%s %d %d %s\n' "$FORM" "$SECONDS" "$(nproc)" "$(date +%F)" >> "$TIMES"
   fi
 }
