@@ -23,25 +23,28 @@ Function* Real(uint64_t address) {
   return reinterpret_cast<Function*>(address);
 }
 
-inline void Count(bool succeeded, size_t bytes, const void* caller) {
-  if (succeeded) OnAllocation(bytes, reinterpret_cast<uint64_t>(caller));
+inline void Count(const void* block, size_t bytes, const void* caller) {
+  if (block != nullptr) OnAllocation(block, bytes, reinterpret_cast<uint64_t>(caller));
 }
 
 void* Malloc(size_t size) {
   void* const made = Real<void*(size_t)>(real_malloc)(size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 
 void* Calloc(size_t count, size_t size) {
   void* const made = Real<void*(size_t, size_t)>(real_calloc)(count, size);
-  Count(made != nullptr, count * size, __builtin_return_address(0));
+  Count(made, count * size, __builtin_return_address(0));
   return made;
 }
 
+// Frees the old block, too. With size 0 it frees the block and returns none.
 void* Realloc(void* old, size_t size) {
+  const size_t freed = old != nullptr ? SizeOfBlock(old) : 0;
   void* const made = Real<void*(void*, size_t)>(real_realloc)(old, size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  if (old != nullptr && (made != nullptr || size == 0)) OnFree(freed);
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 
@@ -52,37 +55,37 @@ void* ReallocArray(void* old, size_t count, size_t size) {
   const bool stopped = StopCountingAllocations();
   void* const made = real(old, count, size);
   if (stopped) CountAllocationsAgain();
-  Count(made != nullptr, count * size, __builtin_return_address(0));
+  Count(made, count * size, __builtin_return_address(0));
   return made;
 }
 
 void* MemAlign(size_t alignment, size_t size) {
   void* const made = Real<void*(size_t, size_t)>(real_memalign)(alignment, size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 
 void* AlignedAlloc(size_t alignment, size_t size) {
   void* const made = Real<void*(size_t, size_t)>(real_aligned_alloc)(alignment, size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 
 int PosixMemAlign(void** result, size_t alignment, size_t size) {
   const int error = Real<int(void**, size_t, size_t)>(real_posix_memalign)(result, alignment, size);
-  Count(error == 0, size, __builtin_return_address(0));
+  Count(error == 0 ? *result : nullptr, size, __builtin_return_address(0));
   return error;
 }
 
 void* Valloc(size_t size) {
   void* const made = Real<void*(size_t)>(real_valloc)(size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 
 void* PValloc(size_t size) {
   void* const made = Real<void*(size_t)>(real_pvalloc)(size);
-  Count(made != nullptr, size, __builtin_return_address(0));
+  Count(made, size, __builtin_return_address(0));
   return made;
 }
 

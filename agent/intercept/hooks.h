@@ -20,8 +20,17 @@ void OnLibraryLoaded(void* handle);
 // of it may be read.
 void OnLibraryMayGo();
 
-// The program has allocated that many bytes from the code at `caller` (alloc_wrappers.h).
-void OnAllocation(size_t bytes, uint64_t caller);
+// The program has allocated this block of that many bytes from the code at
+// `caller` (alloc_wrappers.h).
+void OnAllocation(const void* block, size_t bytes, uint64_t caller);
+
+// The size of a block that the program is about to free, for OnFree(); 0 if it
+// is unknown, or if nothing is counted.
+size_t SizeOfBlock(const void* block);
+
+// The program frees, or realloc has freed, a block of that size. Called only
+// for functions whose wrappers are installed (block_size.h).
+void OnFree(size_t bytes);
 
 // Stop and resume the counting of this thread's allocations while one function of the family calls
 // another. The second is called only if the first returned true.

@@ -15,12 +15,19 @@
 namespace fieldcost::lab {
 namespace {
 
+// Of one thread's calls: 64 TiB. The sum of all threads' fits 64 bits.
+constexpr std::int64_t kMostLive = std::int64_t{1} << 46;
+static_assert(shm::kLabBlocks <= 1 << 16);
+// Of one thread: the last part then has at least half as many.
+constexpr std::uint64_t kLeastLiveCalls = 16;
+
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = std::size_t{1} << 22;
 
 // The file, and the mapping from API numbers to indices.
 struct Reading {
   const runs::RunBytes* untrusted;
+  bool knows_block_sizes = false;
   std::vector<std::uint32_t> index_of;  // by the API's number
   LabFile file;
 };
@@ -100,6 +107,7 @@ Result<std::uint32_t> IndexOf(std::uint32_t number, Reading& reading) {
   if ((untrusted_api.flags & shm::kLabDescribed) == 0) return kNone;
   FIELDCOST_ASSIGN(LabFileApi api, CheckApi(untrusted_api));
   index = static_cast<std::uint32_t>(reading.file.apis.size());
+  if (reading.knows_block_sizes) api.live.emplace();
   reading.file.apis.push_back(std::move(api));
   return index;
 }
@@ -174,7 +182,30 @@ void DropNotMeasured(LabFileApi& api) {
   }
   if ((none & shm::kAllocMetrics) == 0) return;
   api.inclusive = api.exclusive = api.sizes = {};
+  api.live.reset();
   api.first_call_bytes.reset();
+}
+
+// The second quarter and the second half of a thread's calls, as far as the
+// marks at powers of two permit: from 2^(i-1) to 2^i, and from there to the
+// last of at least 2^(i+1) calls. Few calls have neither. nullopt if the values
+// are impossible.
+std::optional<LiveBytes> LiveOf(const shm::LabLive& untrusted_live) {
+  const auto is_possible = [](std::int64_t bytes) {
+    return bytes >= -kMostLive && bytes <= kMostLive;
+  };
+  if (!is_possible(untrusted_live.bytes) || untrusted_live.calls > runs::kMaxRunCalls ||
+      !std::ranges::all_of(untrusted_live.bytes_at, is_possible)) {
+    return std::nullopt;
+  }
+  const std::uint64_t calls = untrusted_live.calls;
+  if (calls < kLeastLiveCalls) return LiveBytes();
+  const auto mark = static_cast<unsigned>(std::bit_width(calls)) - 2;
+  if (mark >= shm::kLabLiveMarks) return std::nullopt;
+  const std::int64_t at = untrusted_live.bytes_at[mark];
+  return LiveBytes{.calls = calls - (std::uint64_t{1} << mark),
+                   .middle = at - untrusted_live.bytes_at[mark - 1],
+                   .last = untrusted_live.bytes - at};
 }
 
 // Returns false, and adds nothing, if the block has impossible values.
@@ -184,6 +215,9 @@ bool AddBlock(const Reading& reading, const shm::LabMapBlock& untrusted_block, L
   const auto sizes = runs::HistogramOf(untrusted_block.sizes);
   if (!inclusive || !exclusive || !sizes) return false;
   if (untrusted_block.without_bytes > untrusted_block.head.calls) return false;
+  const std::optional<LiveBytes> live = LiveOf(untrusted_block.live);
+  if (!live || untrusted_block.live.calls > untrusted_block.head.calls) return false;
+  if (api.live) api.live->Merge(*live);
   for (stats::CostHistogram* sum : {&api.inclusive, &api.exclusive}) {
     if (untrusted_block.without_bytes != 0) sum->Add(0, untrusted_block.without_bytes);
   }
@@ -271,11 +305,22 @@ Status ReadNodes(const shm::LabHeader& header, Reading& reading) {
 
 }  // namespace
 
+void LiveBytes::Merge(const LiveBytes& other) {
+  // The range of one program's blocks, for any number of programs.
+  constexpr std::int64_t kMost = kMostLive * shm::kLabBlocks;
+  calls = std::min(calls + other.calls, runs::kMaxRunCalls);
+  middle = std::clamp(middle + other.middle, -kMost / 2, kMost / 2);
+  last = std::clamp(last + other.last, -kMost / 2, kMost / 2);
+}
+
 Result<LabFile> ReadLabFile(const runs::RunBytes& untrusted_bytes) {
   FIELDCOST_ASSIGN(const shm::LabHeader header, ReadHeader(untrusted_bytes));
   const auto program = runs::TextOf(header.program);
   if (!program) return Fail(ErrorCode::kCorrupt, "the program's name is not terminated");
-  Reading reading{.untrusted = &untrusted_bytes, .index_of = {}, .file = {}};
+  Reading reading{.untrusted = &untrusted_bytes,
+                  .knows_block_sizes = header.mode == shm::kLabMap && header.knows_block_sizes != 0,
+                  .index_of = {},
+                  .file = {}};
   reading.file = {.program = std::string(*program),
                   .mode = header.mode,
                   .attached = header.attached != 0,

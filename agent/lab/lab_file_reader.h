@@ -16,6 +16,16 @@
 
 namespace fieldcost::lab {
 
+// The bytes that calls have left allocated (shm::LabLive), over parts of a
+// thread's calls.
+struct LiveBytes {
+  std::uint64_t calls = 0;  // of the last part
+  std::int64_t middle = 0;  // in about the second quarter of the calls
+  std::int64_t last = 0;    // in about the second half
+  void Merge(const LiveBytes& other);
+  bool operator==(const LiveBytes&) const = default;
+};
+
 // One program's calls of one API, over all its threads.
 struct LabFileApi {
   stats::ApiKey api;  // without the package version
@@ -35,6 +45,7 @@ struct LabFileApi {
   // Bytes transferred by calls, in the order of shm::LabIoBlock. Empty if not measured.
   std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;
   std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
+  std::optional<LiveBytes> live;  // nullopt: not measured
   // From a timing run.
   stats::CostHistogram time;
   stats::CostHistogram cycles;

@@ -117,6 +117,7 @@ void Sums::AddMapped(const LabFileApi& api, ApiSums& sums) const {
 void Sums::AddMap(const LabRun& map) {
   ++map_runs_;
   std::map<std::uint32_t, RunCounts> of_run;
+  std::map<std::uint32_t, std::optional<LiveBytes>> live;
   for (const LabFile& file : map.files) {
     std::vector<std::uint32_t> index_of;
     for (const LabFileApi& api : file.apis) {
@@ -124,6 +125,9 @@ void Sums::AddMap(const LabRun& map) {
       if (api.calls == 0) continue;
       AddMapped(api, apis_[index_of.back()]);
       Count(api, of_run[index_of.back()]);
+      const auto [sum, is_first] = live.emplace(index_of.back(), api.live);
+      if (!is_first && sum->second && api.live) sum->second->Merge(*api.live);
+      if (!is_first && !api.live) sum->second.reset();
     }
     for (const auto& [outer, inner] : file.pairs) pairs_.emplace(index_of[outer], index_of[inner]);
     if (map_runs_ == 1) AddNodes(file, index_of);
@@ -131,6 +135,7 @@ void Sums::AddMap(const LabRun& map) {
   for (const auto& [index, counts] : of_run) {
     ApiSums& sums = apis_[index];
     ++sums.map_runs;
+    sums.live.push_back(live[index]);
     for (const auto& [metric, count] : counts) {
       const auto [total, is_new] = sums.totals.emplace(metric, RunTotal{count, count});
       if (is_new) continue;

@@ -61,8 +61,11 @@ struct ApiSums {
   RunTotals totals;             // over these runs
   std::uint64_t first_call_bytes = 0;
   std::uint64_t other_bytes = 0;
-  // Integer arguments with which costs may grow: below 2^32 in 99 of 100 calls, and in at least 4
-  // log2 buckets.
+  // One per map run that called it; nullopt: not measured in some program of
+  // that run.
+  std::vector<std::optional<LiveBytes>> live;
+  // Integer arguments with which costs may grow: below 2^32 in 99 of 100 calls,
+  // and in at least 4 log2 buckets.
   std::vector<std::uint32_t> arguments;
   TimeSums times;
 };

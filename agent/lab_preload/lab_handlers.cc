@@ -2,6 +2,7 @@
 // no vector registers, no locks, no change of errno.
 #include <stdint.h>
 
+#include "agent/intercept/block_size.h"
 #include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hooks.h"
@@ -150,6 +151,7 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
   record->node = node;
   record->is_inner = is_inner ? 1 : 0;
   record->allocated = thread->allocated;
+  record->live = thread->live;
   record->exclusive = 0;
   record->exclusive_of_inner = 0;
   for (uint32_t i = 0; i < shm::kLabIoMetrics; ++i) record->io[i] = thread->io[i];
@@ -169,6 +171,14 @@ Record* BeginTimed(ThreadState* thread, uint32_t api, const uint64_t* return_slo
   record->argument =
       argument < shm::kLabArguments ? intercept::ArgumentAt(return_slot, argument) : 0;
   return record;
+}
+
+void AddLive(int64_t bytes, shm::LabLive* live) {
+  live->bytes += bytes;
+  const uint64_t calls = ++live->calls;
+  if ((calls & (calls - 1)) != 0) return;
+  const auto mark = static_cast<uint32_t>(__builtin_ctzll(calls));
+  if (mark < shm::kLabLiveMarks) live->bytes_at[mark] = live->bytes;
 }
 
 void EndMapped(ThreadState* thread, const Record& record) {
@@ -191,6 +201,7 @@ void EndMapped(ThreadState* thread, const Record& record) {
     shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
   }
   if (record.is_first != 0) ApiOf(record.thunk)->first_call_bytes = inclusive + 1;
+  AddLive(thread->live - record.live, &block->live);
   AddIo(thread, record);
 }
 
@@ -211,6 +222,14 @@ void EndTimed(const Record& record, uint64_t end_ticks) {
   AddLog(&block->all, log);
   AddLog(&block->by_argument[shm::SlotOf(record.argument)], log);
   if (record.is_first != 0) ApiOf(record.thunk)->first_call_ns = ns + 1;
+}
+
+// Returns the thread if a call is in progress on it, and no handler of ours;
+// else null.
+ThreadState* CountingThread() {
+  ThreadState* const thread = fieldcost_current_thread;
+  if (thread == nullptr || !IsAttached()) return nullptr;
+  return thread->top == nullptr || thread->busy_at != 0 ? nullptr : thread;
 }
 
 }  // namespace
@@ -280,16 +299,17 @@ using lab_preload::process;
 using lab_preload::Record;
 using lab_preload::ThreadState;
 
-// Attributes the bytes to every API on the stack, and as exclusive bytes to the innermost API that
-// is not in the malloc family. `caller` is not needed: every call through a slot has a record.
-void OnAllocation(size_t bytes, uint64_t) {
-  ThreadState* const thread = lab_preload::fieldcost_current_thread;
-  if (thread == nullptr || !lab_preload::IsAttached() || thread->counting_stopped != 0) return;
-  if (thread->top == nullptr || thread->busy_at != 0) return;
+// Attributes the bytes to every API on the stack, and as exclusive bytes to the
+// innermost API that is not in the malloc family. `caller` is not needed: every
+// call through a slot has a record.
+void OnAllocation(const void* block, size_t bytes, uint64_t) {
+  ThreadState* const thread = lab_preload::CountingThread();
+  if (thread == nullptr || thread->counting_stopped != 0) return;
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const lab_preload::Writing writing(thread, here);
   lab_preload::DropGone(thread, here, false);
   thread->allocated += bytes;
+  if (KnowsBlockSizes()) thread->live += static_cast<int64_t>(KnownBlockSize(block));
   bool is_told = false;
   for (Record* record = thread->top; record != nullptr; record = record->below) {
     const bool is_allocator = process.targets[record->thunk].is_allocator != 0;
@@ -300,6 +320,17 @@ void OnAllocation(size_t bytes, uint64_t) {
     if (record->is_inner != 0) continue;
     shm::AddToCell(&reinterpret_cast<shm::LabMapBlock*>(record->block)->sizes, bytes, 0);
   }
+}
+
+size_t SizeOfBlock(const void* block) {
+  return KnowsBlockSizes() && lab_preload::CountingThread() != nullptr ? KnownBlockSize(block) : 0;
+}
+
+// The calls on the stack that have been left are dropped by the next call or
+// allocation: their bytes are not recorded.
+void OnFree(size_t bytes) {
+  ThreadState* const thread = lab_preload::CountingThread();
+  if (thread != nullptr) thread->live -= static_cast<int64_t>(bytes);
 }
 
 bool StopCountingAllocations() {

@@ -1,6 +1,7 @@
 // The library's only entry point: a constructor that returns at once unless the lab has written a
 // plan. After any failure the library is inert, and the lab sees that there is no file.
 #include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/block_size.h"
 #include "agent/intercept/calibration.h"
 #include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/elf_object.h"
@@ -111,6 +112,8 @@ bool Begin() {
   if (plan.mode == shm::kLabMap) {
     intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
                                0);
+    intercept::InstallFreeWrapper(space);
+    process.header->knows_block_sizes = intercept::KnowsBlockSizes() ? 1 : 0;
     intercept::InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
     intercept::InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
   }

@@ -20,6 +20,7 @@ struct Record : intercept::CallRecord<ThreadState> {
   Record* below;  // the calling API's record, or null
   shm::LabBlock* block;
   uint64_t allocated;               // by the thread before the call
+  int64_t live;                     // left allocated by the thread before the call
   uint64_t exclusive;               // allocated by the call itself
   uint64_t exclusive_of_inner;      // by inner calls of its own recursion
   uint64_t argument;                // value of the chosen argument
@@ -41,6 +42,7 @@ struct ThreadState {
   Record* top;       // innermost call in progress, or null
   uint64_t busy_at;  // place of the call whose beginning or end is being recorded; 0: none
   uint64_t allocated;
+  int64_t live;                     // bytes allocated minus bytes freed (shm::LabLive)
   uint64_t io[shm::kLabIoMetrics];  // bytes transferred, in LabIoBlock's order
   intercept::StackRange stack;      // the thread's own
   uint32_t counting_stopped;        // for allocations

@@ -46,7 +46,11 @@ inline ThreadState* MeasuringThread() {
 
 namespace fieldcost::intercept {
 
-void OnAllocation(size_t bytes, uint64_t caller) {
+// Freed blocks are not counted.
+size_t SizeOfBlock(const void*) { return 0; }
+void OnFree(size_t) {}
+
+void OnAllocation(const void* /*block*/, size_t bytes, uint64_t caller) {
   preload::ThreadState* const thread = preload::MeasuringThread();
   if (thread != nullptr) preload::CountMeasured(thread, bytes, caller);
 }

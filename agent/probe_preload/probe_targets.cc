@@ -176,7 +176,9 @@ void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
 }
 
 // Probe points do not need these.
-void OnAllocation(size_t, uint64_t) {}
+void OnAllocation(const void*, size_t, uint64_t) {}
+size_t SizeOfBlock(const void*) { return 0; }
+void OnFree(size_t) {}
 bool StopCountingAllocations() { return false; }
 void CountAllocationsAgain() {}
 void OnTransfer(int, int, uint64_t) {}

@@ -119,6 +119,15 @@ struct LabBlock {
   uint64_t abandoned;  // left by longjmp or an exception
 };
 
+// Bytes that calls have left allocated, as the allocator provides them, minus
+// those that they have freed. Calls are outermost ones that have returned.
+inline constexpr uint32_t kLabLiveMarks = 40;
+struct LabLive {
+  uint64_t calls;
+  int64_t bytes;
+  int64_t bytes_at[kLabLiveMarks];  // when 2^i calls had returned; the rest 0
+};
+
 struct LabMapBlock {
   LabBlock head;
   uint64_t without_bytes;  // calls that allocated nothing (most calls): not in any cell
@@ -129,6 +138,7 @@ struct LabMapBlock {
   // Calls by the size of each integer argument: the first kLabAllArguments calls, then one call in
   // 16, evenly spread.
   uint64_t arguments[kLabArguments][kBucketSlots];
+  LabLive live;
 };
 
 // Bytes per call from and to files and sockets, for calls that moved any: metrics kDiskRead,
@@ -172,7 +182,8 @@ struct LabHeader {
   char program[256];
   // The first ones that were left out: "library!symbol", truncated if longer; the rest empty.
   char left_out_names[kLabLeftOutNames][320];
-  uint8_t reserved[144];
+  uint32_t knows_block_sizes;  // 0: LabLive is not measured
+  uint8_t reserved[140];
 };
 static_assert(sizeof(LabHeader) == 4096);
 

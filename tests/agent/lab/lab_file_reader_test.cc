@@ -365,13 +365,53 @@ TEST(LabFileReaderTest, AMapBlockThatNoCallsCouldHaveMadeIsCountedAsRefused) {
       [](LabMapBlock& block) { block.sizes.buckets[64].count = 1; },
       [](LabMapBlock& block) { block.sizes.staged_slot = shm::kBucketSlots + 1; },
       [](LabMapBlock& block) { block.sizes.untimed = 2; },
-      [](LabMapBlock& block) { block.without_bytes = block.head.calls + 1; }};
+      [](LabMapBlock& block) { block.without_bytes = block.head.calls + 1; },
+      [](LabMapBlock& block) { block.live.calls = block.head.calls + 1; },
+      [](LabMapBlock& block) { block.live.bytes = (std::int64_t{1} << 46) + 1; },
+      [](LabMapBlock& block) { block.live.bytes = std::numeric_limits<std::int64_t>::min(); },
+      [](LabMapBlock& block) {
+        block.live.bytes_at[shm::kLabLiveMarks - 1] = std::numeric_limits<std::int64_t>::max();
+      }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     SCOPED_TRACE(i);
     LabBytes bytes = MapFile();
     Change<LabMapBlock>(bytes, LabBlockAt(shm::kLabMap, 0), changes[i]);
     ExpectRefusedBlock(bytes);
   }
+}
+
+// Of a program with one block of 20 calls, which left 100 bytes after 4 calls,
+// 300 after 8, and 700.
+LabBytes LiveFile(std::uint32_t knows_block_sizes) {
+  LabBytes bytes = MapFile();
+  Change<LabHeader>(bytes, 0,
+                    [=](LabHeader& header) { header.knows_block_sizes = knows_block_sizes; });
+  LabMapBlock block = MapBlock(1, 20);
+  block.live.calls = 20;
+  block.live.bytes = 700;
+  block.live.bytes_at[2] = 100;
+  block.live.bytes_at[3] = 300;
+  bytes.Put(LabBlockAt(shm::kLabMap, 0), block);
+  return bytes;
+}
+
+TEST(LabFileReaderTest, LiveBytesAreThoseOfTheLastPartsOfTheCalls) {
+  const auto file = ReadLabFile(LiveFile(1));
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->apis[1].api.symbol, "outer");
+  ASSERT_TRUE(file->apis[1].live.has_value());
+  EXPECT_EQ(file->apis[1].live->calls, 12U);
+  EXPECT_EQ(file->apis[1].live->middle, 200);
+  EXPECT_EQ(file->apis[1].live->last, 400);
+  // The other function has made too few calls.
+  ASSERT_TRUE(file->apis[0].live.has_value());
+  EXPECT_EQ(file->apis[0].live->calls, 0U);
+}
+
+TEST(LabFileReaderTest, LiveBytesOfBlocksWithoutSizesAreNotMeasured) {
+  const auto file = ReadLabFile(LiveFile(0));
+  ASSERT_TRUE(file) << file.error().message;
+  for (const LabFileApi& api : file->apis) EXPECT_EQ(api.live, std::nullopt);
 }
 
 TEST(LabFileReaderTest, ImpossibleLogSumsAreCountedAsRefused) {
