@@ -125,7 +125,7 @@ TABLE = {
     "tools/cli/docs": (["base", "crypto", "report", "cards", "cli", "costs", "terminal"],
                        ["boost/json", "boost/property_tree/"]),
     # Prepares measuring for `measure` and `check`.
-    "tools/cli/lab": (["base", "names", "command", "shm", "stats", "wire", "draw", "settings", "reach",
+    "tools/cli/lab": (["base", "names", "command", "config", "shm", "stats", "wire", "draw", "settings", "reach",
                        "runs", "lab", "analysis", "report", "tools_report_lab", "cli", "costs", "run", "terminal"],
                       ["boost/json"]),
     "tools/cli/probe": (["base", "command", "crypto", "draw", "probe", "sqlite", "settings", "reach", "agent_probe",

@@ -84,7 +84,7 @@ TEST_F(CheckProgramTest, FindsThePlantedChangeAndWhereItIsCalled) {
           ContainsRegex("zlib_calls!Rarely[^\n]*\n[^\n]*Pack[^\n]*\n[^\n]*compress2  ! worse"),
           HasSubstr("1 of 1 API that is worse than the field is in this profile")));
   EXPECT_THAT(result.errors, AllOf(HasSubstr("plain "), HasSubstr("recording call paths: ")));
-  // What was kept can be read by other commands, with the same verdict.
+  // The kept files can be read by other commands, with the same verdict.
   EXPECT_EQ(Cli({"check", (home() / "kept" / "check.lab").string()}).exit_status, kWorse);
   EXPECT_EQ(Cli({"tree", "show", (home() / "kept" / "check.fct").string()}).exit_status, 0);
 }

@@ -15,6 +15,7 @@
 #include "tools/cli/lab/lab_answer.h"
 #include "tools/cli/lab/measure_request.h"
 #include "tools/cli/lab/measured_scenario.h"
+#include "tools/cli/lab/requirement_file.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/lab/lab_page.h"
 
@@ -130,6 +131,10 @@ Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
   if (!request.base.empty()) {
     FIELDCOST_ASSIGN(base, ReadLabTable(request.base));
   }
+  std::vector<analysis::Requirement> requirements;
+  if (!request.requirements.empty()) {
+    FIELDCOST_ASSIGN(requirements, ReadRequirements(request.requirements));
+  }
   std::optional<Source> field;
   if (request.with_field) {
     FIELDCOST_ASSIGN(field, Source::Open(false));
@@ -143,6 +148,11 @@ Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
   FIELDCOST_TRY(WriteFiles(request, measured));
   if (base) {
     FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
+    return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
+  }
+  if (!requirements.empty()) {
+    FIELDCOST_ASSIGN(const int status, PrintRequirements(requirements, measured.table,
+                                                         LiveRunsOf(measured.found), output));
     return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
   }
   FIELDCOST_TRY(PrintLabTable(measured.table,
@@ -174,10 +184,18 @@ With --diff-base, exit status 1 means that an API takes 1.05 times as long per c
 false discoveries, or that its calls or bytes per run grew by 5 % or more (or from 0). Counts that
 are the same in every run of a side are compared exactly; where they vary, the gap between the
 ranges of both sides must exceed the width of the wider one.
+--require states what functions may cost, in a file such as
+  [[function]]
+  name = "libz.so.1!deflate"
+  p99 = "1 ms"
+  allocated = "0 B"
+A figure that is not measured, for example because nothing called the function, never counts as met;
+man fieldcost-measure describes the file.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --input q.sql -- sqlite3 :memory:
   fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'
+  fieldcost measure --require limits.toml -- ./pack 30
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",

@@ -19,6 +19,7 @@
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/lab/count_text.h"
 #include "tools/report/lab/lab_diff_text.h"
+#include "tools/report/lab/requirement_text.h"
 #include "tools/report/lab/table_text.h"
 
 namespace fieldcost::cli {
@@ -159,6 +160,29 @@ Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& aft
     FIELDCOST_TRY(WritePaged(DiffText(changes, after, view.all, output.style), output));
   }
   return ExitStatusOf(changes);
+}
+
+Result<int> PrintRequirements(std::span<const analysis::Requirement> requirements,
+                              const wire::LabTable& table, const analysis::LiveRuns& live,
+                              const Output& output) {
+  const std::vector<analysis::JudgedRequirement> judged =
+      analysis::Judge(requirements, table, live);
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(RequirementJson(judged, table.parts)));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::RequirementCsv(judged)));
+  } else {
+    FIELDCOST_TRY(WritePaged(report::RequirementText(judged, output.style), output));
+  }
+  switch (analysis::Overall(judged)) {
+    case analysis::RequiredVerdict::kMet:
+      return kNoIncrease;
+    case analysis::RequiredVerdict::kViolated:
+      return kIncrease;
+    case analysis::RequiredVerdict::kNotMeasured:
+      return kTooLittleData;
+  }
+  return kTooLittleData;
 }
 
 }  // namespace fieldcost::cli

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/requirement.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/costs/source.h"
 #include "tools/cli/terminal/output.h"
@@ -40,5 +42,11 @@ struct LabDiffView {
 // no API has enough runs in both, else 0.
 Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,
                          const LabDiffView& view, const Output& output);
+
+// Prints which requirements the table meets, as text, JSON or CSV. Returns the exit status: 1 if
+// one is violated, 2 if one is not measured, else 0.
+Result<int> PrintRequirements(std::span<const analysis::Requirement> requirements,
+                              const wire::LabTable& table, const analysis::LiveRuns& live,
+                              const Output& output);
 
 }  // namespace fieldcost::cli

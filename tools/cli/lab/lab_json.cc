@@ -1,5 +1,6 @@
 #include "tools/cli/lab/lab_json.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 
@@ -205,6 +206,36 @@ std::string LabDiffJson(const LabDiffContent& content) {
                 {"after", PartsJson(content.after)},
                 {"rows", std::move(rows)},
                 {"counts", CountsJson(content.counts)}});
+}
+
+std::string RequirementJson(std::span<const analysis::JudgedRequirement> judged,
+                            std::span<const wire::LabPart> parts) {
+  json::array requirements;
+  json::object counts;
+  for (const auto verdict :
+       {analysis::RequiredVerdict::kViolated, analysis::RequiredVerdict::kNotMeasured,
+        analysis::RequiredVerdict::kMet}) {
+    counts[Text(Name(verdict))] =
+        std::ranges::count(judged, verdict, &analysis::JudgedRequirement::verdict);
+  }
+  for (const analysis::JudgedRequirement& one : judged) {
+    const bool is_known = !one.api.symbol.empty();
+    requirements.push_back(json::object{
+        {"verdict", Text(Name(one.verdict))},
+        {"name", Text(one.requirement.name)},
+        {"figure", Text(Name(one.requirement.figure))},
+        {"limit", one.requirement.most},
+        {"unit", Text(stats::Unit(analysis::MetricOf(one.requirement.figure)))},
+        {"api", is_known ? json::value(Text(stats::DisplayName(one.api))) : json::value(nullptr)},
+        {"measured", Known(one.measured)},
+        {"low", Known(one.quantile ? std::optional(one.quantile->low) : std::nullopt)},
+        {"high", Known(one.quantile ? std::optional(one.quantile->high) : std::nullopt)},
+        {"why", one.why.empty() ? json::value(nullptr) : json::value(Text(one.why))}});
+  }
+  return Print({{"verdict", Text(Name(analysis::Overall(judged)))},
+                {"counts", std::move(counts)},
+                {"requirements", std::move(requirements)},
+                {"parts", PartsJson(parts)}});
 }
 
 }  // namespace fieldcost::cli

@@ -11,6 +11,7 @@
 #include "tools/analysis/lab_change.h"
 #include "tools/analysis/lab_cost.h"
 #include "tools/analysis/lab_counts.h"
+#include "tools/analysis/requirement.h"
 
 namespace fieldcost::cli {
 
@@ -33,5 +34,9 @@ struct LabDiffContent {
   std::span<const wire::LabPart> after;
 };
 std::string LabDiffJson(const LabDiffContent& content);
+
+// `measure --require`.
+std::string RequirementJson(std::span<const analysis::JudgedRequirement> judged,
+                            std::span<const wire::LabPart> parts);
 
 }  // namespace fieldcost::cli

@@ -112,6 +112,13 @@ std::vector<command::Option> FilesAndComparisons() {
        .help = "Compare with that table instead of printing this one: exit status 1 if something "
                "costs more, 2 if there is too little data",
        .completes = command::Completes::kFiles},
+      {.names = "--require",
+       .value = "FILE",
+       .help = "Check the requirements in FILE instead of printing the table: exit status 1 if one "
+               "is violated, 2 if one is not measured",
+       .completes = command::Completes::kFiles,
+       .check = command::CheckNotEmpty,
+       .excludes = {"--diff-base", "--field", "--plan", "--scan"}},
       {.names = "--field",
        .help = "Add the ratio of field cost to cost measured here",
        .excludes = {"--diff-base"}},
@@ -195,6 +202,7 @@ Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
                          .name = arguments.Text("--name"),
                          .save = arguments.Text("--save"),
                          .base = arguments.Text("--diff-base"),
+                         .requirements = arguments.Text("--require"),
                          .limit = *arguments.Number("--limit"),
                          .with_field = arguments.Has("--field"),
                          .page = arguments.Text("--html"),

@@ -21,10 +21,11 @@ struct MeasureRequest {
   std::string scan_name;
   std::string name;
   std::filesystem::path save;
-  std::filesystem::path base;  // a table to compare with; empty = none
-  std::uint64_t limit = 0;     // lines of the table as text; 0 = all
-  bool with_field = false;     // compare with the catalogue
-  std::filesystem::path page;  // an HTML page to write; empty = none
+  std::filesystem::path base;          // a table to compare with; empty = none
+  std::filesystem::path requirements;  // a file of them to check; empty = none
+  std::uint64_t limit = 0;             // lines of the table as text; 0 = all
+  bool with_field = false;             // compare with the catalogue
+  std::filesystem::path page;          // an HTML page to write; empty = none
   LabExports exports;
 };
 

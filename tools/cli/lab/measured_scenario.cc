@@ -118,11 +118,16 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   count(found.too_long, fmt::format("API was left out: its name is longer than {} bytes", longest),
         fmt::format("APIs were left out: their names are longer than {} bytes", longest));
   if (!found.left_out_names.empty()) lines.push_back("left out: " + LeftOutNames(found));
-  count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",
-        "programs were measured in part: they entered a sandbox, or loaded a collector");
+  count(found.detached,
+        "program was measured in part: it entered a sandbox, or loaded a "
+        "collector",
+        "programs were measured in part: they entered a sandbox, or loaded a "
+        "collector");
   count(found.still_running,
-        "program had not ended five seconds after the command: its part may be incomplete",
-        "programs had not ended five seconds after the command: their parts may be incomplete");
+        "program had not ended five seconds after the command: its part may be "
+        "incomplete",
+        "programs had not ended five seconds after the command: their parts "
+        "may be incomplete");
   count(found.refused, "part of the programs' data was refused as impossible",
         "parts of the programs' data were refused as impossible");
   if (!found.unstable.empty()) {
@@ -181,6 +186,19 @@ Result<MeasuredScenario> MeasureScenario(const LabBench& bench, const std::strin
            .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count(),
            .apis = EscapeControl(bench.options.apis)}));
   return measured;
+}
+
+analysis::LiveRuns LiveRunsOf(const lab::Measurement& found) {
+  analysis::LiveRuns live;
+  for (const lab::ApiSums& api : found.sums.apis()) {
+    auto& runs = live[{api.api.soname, api.api.symbol, api.api.symbol_version}];
+    for (const std::optional<lab::LiveBytes>& run : api.live) {
+      runs.push_back(!run ? std::nullopt
+                          : std::optional(analysis::LiveBytes{
+                                .calls = run->calls, .middle = run->middle, .last = run->last}));
+    }
+  }
+  return live;
 }
 
 int StatusOf(const lab::Measurement& found) {

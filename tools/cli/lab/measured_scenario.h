@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/base/run_input.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/requirement.h"
 
 namespace fieldcost::cli {
 
@@ -48,7 +49,11 @@ struct MeasuredScenario {
 // Measures the bench's scenario, reports it, and builds its table. Errors of lab::Measure().
 Result<MeasuredScenario> MeasureScenario(const LabBench& bench, const std::string& name);
 
-// The exit status of a command whose measurement ended like this; 0 if nothing failed.
+// The bytes that each function's calls left allocated.
+analysis::LiveRuns LiveRunsOf(const lab::Measurement& found);
+
+// The exit status of a command whose measurement ended like this; 0 if nothing
+// failed.
 int StatusOf(const lab::Measurement& found);
 
 // While it exists, ^C ends the current run, and completed runs are kept.
