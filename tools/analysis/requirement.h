@@ -80,15 +80,13 @@ struct JudgedRequirement {
 // certain interval and closer to the estimate than this factor is not decided.
 inline constexpr double kEstimateFactor = 1.4;
 
-// Judges each requirement on each function that it names, in the order of
-// requirements, then of functions. A function that was not called, a quantile
-// of too few calls (p99: below 100), and bytes that could not be counted are
-// not measured, which is never met.
+// Judges each requirement on each function that it names, in the order of requirements, then of
+// functions. A function that was not called, a quantile of too few calls (p99: below 100), and
+// bytes that could not be counted are not measured, which is never met.
 //
-// A function is growing if its calls left more bytes in the second half of a
-// run, and already in the second quarter: what it allocates once, or until a
-// cache is full, is not growth. If only the second half left any, that is not
-// decided.
+// A function is growing if its calls left more bytes in the second half of a run, and already in
+// the second quarter: blocks allocated once, or until a cache is full, are not growth. If only the
+// second half left any, that is not decided.
 std::vector<JudgedRequirement> Judge(std::span<const Requirement> requirements,
                                      const wire::LabTable& table, const LiveRuns& live);
 // In the last part of a run, for kGrowing.

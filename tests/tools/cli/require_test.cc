@@ -88,7 +88,7 @@ TEST_F(RequireTest, FindsPlantedGrowth) {
               HasSubstr("by 56 B per call"));
 }
 
-TEST_F(RequireTest, WhatIsFreedOrKeptOnceIsNoGrowth) {
+TEST_F(RequireTest, FreedBlocksAndFullCachesAreNoGrowth) {
   for (const char* mode : {"plain", "allocating", "caching"}) {
     const ProcessResult result = Measure(kNoGrowth, {kVictims + "budget", "60", mode});
     EXPECT_EQ(result.exit_status, kMet) << mode << result.errors << result.output;
@@ -108,7 +108,7 @@ TEST_F(RequireTest, CountsCallsExactly) {
   EXPECT_THAT(result.output, ContainsRegex("violated .* calls ≤ 60 +61"));
 }
 
-TEST_F(RequireTest, WhatIsNotMeasuredIsNotMet) {
+TEST_F(RequireTest, UnmeasuredFiguresAreNeverMet) {
   // 30 calls in all: too few for p99.
   const ProcessResult few = Budget("plain", "10");
   EXPECT_EQ(few.exit_status, kNotMeasured) << few.errors << few.output;
