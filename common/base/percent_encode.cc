@@ -19,4 +19,8 @@ std::string PercentEncode(std::string_view untrusted_text, std::string_view plai
   return encoded;
 }
 
+std::string FileUrl(std::string_view untrusted_path) {
+  return "file://" + PercentEncode(untrusted_path, "/-._~");
+}
+
 }  // namespace fieldcost

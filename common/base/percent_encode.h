@@ -12,4 +12,7 @@ std::string PercentEncode(std::string_view untrusted_text, std::string_view plai
 // The characters, besides letters and digits, that never need encoding in a URL (RFC 3986 §2.3).
 inline constexpr std::string_view kUnreserved = "-._~";
 
+// The file: URL of an absolute path (RFC 8089). Pure.
+std::string FileUrl(std::string_view untrusted_path);
+
 }  // namespace fieldcost

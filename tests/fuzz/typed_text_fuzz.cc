@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -14,8 +16,10 @@
 #include "tools/analysis/row_selection.h"
 #include "tools/cli/costs/find_api.h"
 #include "tools/cli/run/pick.h"
+#include "tools/cli/terminal/browser.h"
 #include "tools/cli/time_argument.h"
 #include "tools/cli/tree/operand.h"
+#include "tools/report/cards/local_page.h"
 #include "tools/report/link_template.h"
 
 namespace {
@@ -32,6 +36,18 @@ void CheckLinks(const std::string& first, const std::string& second) {
   const std::string start = LowerCase(link.substr(0, 8));
   FIELDCOST_CHECK(link.empty() || start.starts_with("http://") || start == "https://");
   FIELDCOST_CHECK(link.find_first_of("\"<>() []\n\x1b") == std::string::npos);
+}
+
+// The page lies in a folder of its library, whatever the names are.
+void CheckFiles(const std::string& first, const std::string& second) {
+  const std::filesystem::path file =
+      report::LocalPageFile("/c", {.soname = first, .symbol = second});
+  FIELDCOST_CHECK(file.lexically_normal() == file);
+  FIELDCOST_CHECK(std::distance(file.begin(), file.end()) == 5);
+  for (const std::string& argument :
+       cli::BrowserCommand({.untrusted_browser = first, .has_display = true}, "file:///a.html")) {
+    FIELDCOST_CHECK(!argument.empty());
+  }
 }
 
 void CheckArguments(const std::string& text) {
@@ -56,6 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)catalog::NamePattern(first).Matches("libz.so.1", second);
   (void)catalog::NamePattern(first).Matches(second, first);
   CheckLinks(first, second);
+  CheckFiles(first, second);
   CheckArguments(first);
   return 0;
 }

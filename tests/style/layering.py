@@ -97,7 +97,7 @@ TABLE = {
     "tools/analysis": (["base", "inference", "names", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
     # The top holds what its folders share (page, CSV, words), and the documents of the catalogue's costs.
     "tools/report": (["base", "inference", "names", "shm", "stats", "draw", "analysis"], []),
-    "tools/report/cards": (["base", "names", "shm", "stats", "draw", "analysis", "report"], []),
+    "tools/report/cards": (["base", "crypto", "names", "shm", "stats", "draw", "analysis", "report"], []),
     "tools/report/lab": (["base", "names", "exchange", "shm", "stats", "wire", "draw", "analysis", "report"], []),
     "tools/report/tree": (["base", "names", "stats", "tree", "draw", "analysis", "report"], []),
     # Idle time is shown as a call tree, too.
@@ -122,7 +122,7 @@ TABLE = {
                           ["boost/json"]),
     "tools/cli/join": (["base", "catalog", "crypto", "draw", "http", "settings", "stats", "volunteer", "wire", "cli",
                         "costs", "run", "terminal", "agent", "session"], []),
-    "tools/cli/docs": (["base", "crypto", "report", "cards", "cli", "costs", "terminal"],
+    "tools/cli/docs": (["base", "analysis", "report", "cards", "cli", "costs", "terminal"],
                        ["boost/json", "boost/property_tree/"]),
     # Prepares measuring for `measure` and `check`.
     "tools/cli/lab": (["base", "names", "command", "config", "shm", "stats", "wire", "draw", "settings", "reach",

@@ -12,5 +12,9 @@ TEST(PercentEncodeTest, EncodesCharactersWithAMeaningInUrls) {
   EXPECT_EQ(PercentEncode("", kUnreserved), "");
 }
 
+TEST(PercentEncodeTest, AFileHasAUrl) {
+  EXPECT_EQ(FileUrl("/home/a b/x~y!#.html"), "file:///home/a%20b/x~y%21%23.html");
+}
+
 }  // namespace
 }  // namespace fieldcost

@@ -5,7 +5,6 @@
 
 #include "common/names/cxx_name.h"
 #include "tests/tools/cli/catalog_fixture.h"
-#include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/doxygen_pages.h"
 
 namespace fieldcost::cli {
@@ -151,20 +150,6 @@ TEST_F(DocsTest, ALibraryCalledLikeAnIndexDoesNotTakeItsPlace) {
   const testing::ProcessResult made = Cli({"docs", "cards", "--output", output().string()});
   EXPECT_EQ(made.exit_status, 0) << made.errors;
   EXPECT_TRUE(std::filesystem::is_regular_file(output() / "index.html"));
-}
-
-TEST(SafeFileNameTest, AnyNameBecomesOneThatIsSafeAndItsOwn) {
-  EXPECT_EQ(SafeFileName("sqlite3_step"), "sqlite3_step");
-  EXPECT_EQ(SafeFileName("../x"), "~2E.~2Fx");
-  EXPECT_EQ(SafeFileName("-rf"), "~2Drf");
-  EXPECT_EQ(SafeFileName("a~b c\xff"), "a~7Eb~20c~FF");
-  EXPECT_NE(SafeFileName(""), "");
-  const std::string long_name(250, 'a');
-  EXPECT_LE(SafeFileName(long_name).size(), kMaxFileNameBytes + 18);
-  EXPECT_NE(SafeFileName(long_name), SafeFileName(long_name + "b"));
-  FileNames names;
-  EXPECT_EQ(names.Take("Value"), "Value");
-  EXPECT_NE(names.Take("value"), "value") << "not everywhere another file";
 }
 
 TEST(DoxygenPagesTest, FunctionsOfATagFileAreFoundWithTheirScopes) {

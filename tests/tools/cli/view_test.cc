@@ -52,7 +52,8 @@ TEST_F(ViewTest, ABrowserIsOnlyStartedWhenAskedForAndGetsAUrl) {
   const ProcessResult result = Shell(
       "cd \"$FIELDCOST_HOME\" && mkdir bin && mkfifo opened && printf '#!/bin/sh\\necho \"$1\" > "
       "\"$FIELDCOST_HOME/opened\"' > bin/xdg-open && chmod +x bin/xdg-open && "
-      "PATH=$PWD/bin:$PATH && \"$fieldcost\" agent view --output 'my costs.html' && "
+      "export DISPLAY=:0 && PATH=$PWD/bin:$PATH && \"$fieldcost\" agent view --output 'my "
+      "costs.html' && "
       "\"$fieldcost\" agent view --output 'my costs.html' --open && cat opened");
   const std::string url = "file://" + home().string() + "/my%20costs.html\n";
   EXPECT_EQ(result.output, url + url + url) << result.errors;

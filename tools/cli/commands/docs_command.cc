@@ -13,6 +13,7 @@
 #include "tools/report/cards/card_index.h"
 #include "tools/report/cards/card_svg.h"
 #include "tools/report/cards/card_text.h"
+#include "tools/report/cards/file_names.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -45,10 +46,10 @@ Result<int> RunDocs(const DocsRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
   FIELDCOST_TRY(MakeDirectories(command.output, 0755));
   std::vector<WrittenCard> written;
-  FileNames folders;
+  report::FileNames folders;
   // Reserves these names, since a library may have one of them.
   for (const char* index : {"index.html", "index.md", "index.json"}) folders.Take(index);
-  FileNames names;
+  report::FileNames names;
   std::string soname;
   std::string folder;
   for (const report::CostCard& card : loaded.cards) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <span>
 
+#include "agent/settings/cache_directory.h"
+#include "common/base/percent_encode.h"
 #include "common/base/text.h"
 #include "tools/analysis/api_cost.h"
 #include "tools/analysis/lab_cost.h"
@@ -11,7 +13,9 @@
 #include "tools/cli/costs/cost_answer.h"
 #include "tools/cli/costs/find_api.h"
 #include "tools/cli/costs/source.h"
+#include "tools/cli/docs/cached_pages.h"
 #include "tools/cli/lab/lab_json.h"
+#include "tools/cli/terminal/browser.h"
 #include "tools/cli/terminal/page_file.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/cards/cost_card.h"
@@ -31,6 +35,7 @@ struct ShowRequest {
   bool all = false;            // all versions; false: as text, only the installed or newest one
   bool with_shapes = false;    // for a lab table
   std::filesystem::path html;  // a page to write instead of text; empty = none
+  bool open = false;           // the page in the browser; without `html`, in the cache directory
   analysis::Selection selection;
 };
 
@@ -93,6 +98,17 @@ Status WriteLabPage(const ShowRequest& command, const Source& source) {
   return WritePage(command.html, report::LabPage(content), PageOf::kOwn);
 }
 
+std::filesystem::path Whole(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::absolute(file, ignored).lexically_normal();
+}
+
+// Opens a page that was written to the cache directory.
+Status Open(const std::filesystem::path& file) {
+  FIELDCOST_TRY(WriteStdout(FileUrl(file.string()) + "\n"));
+  return OpenInBrowser(file);
+}
+
 // `show` and `hist` differ only in the details per API.
 Result<int> ShowEach(const ShowRequest& command, const Output& output, CsvKind csv,
                      Detail* detail) {
@@ -100,6 +116,12 @@ Result<int> ShowEach(const ShowRequest& command, const Output& output, CsvKind c
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
   if (!command.html.empty() && source.table()) {
     FIELDCOST_TRY(WriteLabPage(command, source));
+    if (command.open) FIELDCOST_TRY(OpenInBrowser(Whole(command.html)));
+    return 0;
+  }
+  if (command.api.empty()) {
+    FIELDCOST_ASSIGN(const auto file, WriteOverview(settings::CacheDirectory(), source));
+    FIELDCOST_TRY(Open(file));
     return 0;
   }
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
@@ -108,6 +130,13 @@ Result<int> ShowEach(const ShowRequest& command, const Output& output, CsvKind c
     const auto cards = report::CardsOf(summaries, ProvenanceOf(source));
     FIELDCOST_TRY(WritePage(command.html, report::HeatPage(cards),
                             source.freshness() ? PageOf::kPublished : PageOf::kOwn));
+    if (command.open) FIELDCOST_TRY(OpenInBrowser(Whole(command.html)));
+    return 0;
+  }
+  if (command.open) {
+    FIELDCOST_ASSIGN(const auto file,
+                     WriteCachedPage(settings::CacheDirectory(), source, summaries));
+    FIELDCOST_TRY(Open(file));
     return 0;
   }
   const LabShapes shapes(command.with_shapes ? source.table() : std::nullopt);
@@ -130,6 +159,26 @@ Result<int> ShowEach(const ShowRequest& command, const Output& output, CsvKind c
   };
   FIELDCOST_TRY(PrintCosts(summaries, source, output, csv, text));
   return 0;
+}
+
+Status CheckOpen(const command::Arguments& arguments) {
+  if (!arguments.Has("--open")) return {};
+  FIELDCOST_TRY(CheckPageOption(arguments, "--open"));
+  if (arguments.Text("--html") == "-") {
+    return Fail(ErrorCode::kInvalidArgument, "--open needs a file: --html FILE, or no --html");
+  }
+  if (arguments.Has("--table") && !arguments.Has("--html")) {
+    return Fail(ErrorCode::kInvalidArgument, "--open with --table needs --html FILE");
+  }
+  if (arguments.Has("api") || arguments.Has("--table")) return {};
+  for (const char* const other : {"--local", "--html"}) {
+    if (!arguments.Has(other)) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "--open with {} needs an API (a page of all your own costs: fieldcost agent view "
+                "--open)",
+                other);
+  }
+  return {};
 }
 
 ShowRequest RequestOf(const command::Arguments& arguments) {
@@ -155,6 +204,8 @@ Examples:
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
   fieldcost show sqlite3_step --html step.html
+  fieldcost show sqlite3_step --open
+  fieldcost show --open
   fieldcost show --table all.lab --html all.html
   fieldcost show 'libsqlite3.so.0!sqlite3_step' --json
   fieldcost show Json::Reader::parse)",
@@ -162,20 +213,26 @@ Examples:
                   LocalOption(),
                   TableOption(),
                   {.names = "--all", .help = "Show every version and metric in full"},
+                  {.names = "--open",
+                   .help =
+                       "Open the page in the browser ($BROWSER, otherwise xdg-open); without an "
+                       "API, pages of the most expensive ones"},
                   HtmlOption("Write an HTML page to FILE (- = stdout): a heat map of versions and "
                              "costs; of a lab table the whole table, or that API")},
       .handler =
           [](const command::Arguments& arguments) {
             ShowRequest request = RequestOf(arguments);
             request.html = arguments.Text("--html");
+            request.open = arguments.Has("--open");
             request.with_shapes = true;
             const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
             return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
                             in_full ? report::CostDetail : report::CostBrief);
           },
       .check = [](const command::Arguments& arguments) -> Status {
+        FIELDCOST_TRY(CheckOpen(arguments));
         const bool is_whole_table = arguments.Has("--table") && arguments.Has("--html");
-        if (!arguments.Has("api") && !is_whole_table) {
+        if (!arguments.Has("api") && !is_whole_table && !arguments.Has("--open")) {
           return Fail(ErrorCode::kInvalidArgument, "show needs an API, or --table with --html");
         }
         return CheckPageOption(arguments, "--html");

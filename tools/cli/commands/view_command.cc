@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "agent/volunteer/agent.h"
-#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/percent_encode.h"
 #include "common/base/text.h"
@@ -17,6 +16,7 @@
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/lab_table_file.h"
+#include "tools/cli/terminal/browser.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/cost_page.h"
 #include "tools/report/lab/lab_page.h"
@@ -38,7 +38,6 @@ struct Page {
 
 constexpr char kPageName[] = "view.html";
 constexpr int kPageMode = 0600;
-constexpr char kOpener[] = "xdg-open";
 
 // "2026-11-12", the first day of a week.
 std::string Day(std::uint32_t week) {
@@ -88,17 +87,6 @@ std::vector<report::CostPageContent::Fact> Facts(const volunteer::AgentStatus& s
   return facts;
 }
 
-std::string FileUrl(const std::filesystem::path& path) {
-  return "file://" + PercentEncode(path.string(), "/-._~");
-}
-
-// Does not wait, because a browser may run for a long time.
-Status OpenInBrowser(const std::string& url) {
-  FIELDCOST_TRY(StartChild(
-      {.arguments = {kOpener, url}, .input = kNowhere, .output = kNowhere, .errors = kNowhere}));
-  return {};
-}
-
 Result<Page> PageOfTable(const std::filesystem::path& file) {
   FIELDCOST_ASSIGN(const wire::LabTable table, ReadLabTable(file));
   const report::LabPageContent content = report::LabPageContentOf(table);
@@ -140,9 +128,9 @@ Result<int> RunView(const ViewRequest& command, const Output& output) {
   const std::filesystem::path file =
       std::filesystem::absolute(command.output.empty() ? page.place : command.output, ignored);
   FIELDCOST_TRY(WriteFileAtomically(file, page.html, kPageMode));
-  const std::string url = FileUrl(file.lexically_normal());
+  const std::string url = FileUrl(file.lexically_normal().string());
   FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, page.api_count) : url + "\n"));
-  if (command.open) FIELDCOST_TRY(OpenInBrowser(url));
+  if (command.open) FIELDCOST_TRY(OpenInBrowser(file.lexically_normal()));
   return 0;
 }
 
@@ -160,7 +148,8 @@ command::Command AgentViewCommand() {
                        .help = "Write to FILE (- = stdout) instead of the state directory",
                        .completes = command::Completes::kFiles},
                       TableOption({}),
-                      {.names = "--open", .help = "Open it in the browser (xdg-open)"}},
+                      {.names = "--open",
+                       .help = "Open it in the browser ($BROWSER, otherwise xdg-open)"}},
           .handler =
               [](const command::Arguments& arguments) {
                 return RunView({.output = arguments.Text("--output"),
