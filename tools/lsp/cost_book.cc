@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
 #include "tools/lsp/lsp_limits.h"
+#include "tools/report/cards/heat_page.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 
@@ -61,17 +63,11 @@ const stats::ApiKey& ChooseVersion(std::span<const stats::StatRow> rows,
   return std::max_element(rows.begin(), rows.end(), is_better)->key.api;
 }
 
-bool HasSeveralVersions(std::span<const stats::StatRow> rows) {
-  return std::ranges::any_of(rows, [&](const stats::StatRow& row) {
-    return row.key.api.package_version != rows.front().key.api.package_version;
-  });
-}
-
 }  // namespace
 
 ApiCosts MakeCosts(std::span<const stats::StatRow> rows, std::string_view installed) {
   FIELDCOST_CHECK(!rows.empty());
-  ApiCosts costs{.api = ChooseVersion(rows, installed)};
+  ApiCosts costs{.api = ChooseVersion(rows, installed), .installed = std::string(installed)};
   costs.is_installed = !installed.empty() && costs.api.package_version == installed;
   // Quantiles are expensive, so compute only those that are shown.
   std::vector<const stats::StatRow*> shown;
@@ -164,8 +160,7 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
     const auto end = std::ranges::find_if(
         rest, [&](const stats::StatRow& row) { return row.key.api.soname != soname; });
     const std::span<const stats::StatRow> own(rest.begin(), end);
-    found->push_back(
-        MakeCosts(own, installed_ && HasSeveralVersions(own) ? installed_(soname) : ""));
+    found->push_back(MakeCosts(own, installed_ ? installed_(soname) : ""));
     rest = rest.subspan(own.size());
   }
   const auto contributions = [](const ApiCosts& costs) {
@@ -177,6 +172,22 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
   if (found->size() > kMaxLibraries) found->resize(kMaxLibraries);
   if (cache_.size() >= kMaxCachedNames) cache_.clear();
   return cache_.emplace(symbol, found->empty() ? kNothing : Found(found)).first->second;
+}
+
+Result<std::string> CostBook::PageOf(const stats::ApiKey& api, WallTime now) const {
+  if (!catalog_) return Fail(ErrorCode::kNotFound, "there is no catalogue: {}", problem_);
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, catalog_->Find(api.symbol, api.soname));
+  if (rows.empty()) {
+    return Fail(ErrorCode::kNotFound, "not in the catalogue: {}", stats::DisplayName(api));
+  }
+  return report::HeatPage(
+      report::CardsOf(analysis::Summarise(std::span<const stats::StatRow>(rows)),
+                      {.source = "catalogue",
+                       .snapshot = freshness_->snapshot_version,
+                       .published = draw::FormatTime(freshness_->snapshot_published),
+                       .expired = freshness_->Expired(now),
+                       .synthetic = freshness_->synthetic},
+                      installed_));
 }
 
 CostBook::Names CostBook::FindPrefix(std::string_view prefix, std::size_t limit) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/stats/figures.h"
@@ -37,7 +38,8 @@ struct ApiCosts {
     std::uint64_t contributions = 0;
   };
   stats::ApiKey api;
-  bool is_installed = false;  // whether that version is installed
+  std::string installed;      // the version installed here; "" = none, or unknown
+  bool is_installed = false;  // whether it is the version shown
   std::optional<Metric> time;
   std::optional<Metric> allocation;  // bytes per call, including callees
   double io_mean = 0;                // bytes per call, all four metrics; 0 = none or not measured
@@ -66,6 +68,10 @@ class CostBook {
   // Costs in all libraries with the symbol, most contributions first; at most kMaxLibraries.
   using Found = std::shared_ptr<const std::vector<ApiCosts>>;
   Found Find(const std::string& symbol);
+
+  // The page about all versions of a library's API (tools/report/cards/heat_page.h).
+  // kNotFound without a usable catalogue, or if it does not contain the API.
+  Result<std::string> PageOf(const stats::ApiKey& api, WallTime now) const;
 
   struct Names {
     std::vector<std::string> symbols;  // ascending, without duplicates

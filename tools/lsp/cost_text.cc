@@ -11,7 +11,6 @@
 #include "tools/report/cards/card_text.h"
 #include "tools/report/cards/cost_card.h"
 #include "tools/report/freshness_text.h"
-#include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -88,6 +87,10 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
   lines.push_back(VersionText(costs.api, markdown) + (costs.is_installed      ? ", installed here"
                                                       : !costs.others.empty() ? ", the newest known"
                                                                               : ""));
+  if (!costs.is_installed && !costs.installed.empty()) {
+    lines.push_back("installed here: " + Code(costs.installed, markdown) +
+                    ", whose costs are not known");
+  }
   std::string others;
   for (const ApiCosts::Version& version : costs.others) {
     others += fmt::format("{}{} p50 {}", others.empty() ? "" : ", ",
@@ -150,10 +153,9 @@ std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshnes
   if (!style.note.empty()) text += "\n" + style.note + "\n";
   text += "\n";
   for (const std::string& line : lines) text += "- " + line + "\n";
-  const std::string url = report::FillUntrustedLink(style.link_template, found.front().api);
-  if (!url.empty()) {
-    text += style.markdown ? fmt::format("\n[Details]({})\n", url)
-                           : fmt::format("\nDetails: {}\n", url);
+  if (!style.link.empty()) {
+    text += style.markdown ? fmt::format("\n[Details]({})\n", style.link)
+                           : fmt::format("\nDetails: {}\n", style.link);
   }
   return text;
 }

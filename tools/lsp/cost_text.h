@@ -19,8 +19,9 @@ namespace fieldcost::lsp {
 struct TextStyle {
   bool markdown = false;
   WallTime now{};
-  std::string_view link_template;  // a setting, see report::FillUntrustedLink
-  std::string note = "";           // shown below the headline: how certain it is; plain or Markdown
+  // The address of the page about the first API; "" = none. In Markdown it ends at a parenthesis.
+  std::string link = "";
+  std::string note = "";  // shown below the headline: how certain it is; plain or Markdown
 };
 
 // The hover of one name: all libraries that have the symbol, or all overloads of a C++ name; the

@@ -42,6 +42,7 @@ inline constexpr std::size_t kMinCompletionPrefix = 3;
 inline constexpr std::size_t kMaxUsedNamespaces = 16;  // their names are offered unqualified
 inline constexpr std::size_t kMaxHints = 500;
 inline constexpr std::size_t kMaxDiagnostics = 500;
+inline constexpr std::size_t kMaxWishedPages = 16;  // waiting to be written; older ones are dropped
 inline constexpr std::size_t kMaxActions = 8;
 inline constexpr std::size_t kMaxCheckBytes = 32 * kMiB;  // STATE/check.json
 

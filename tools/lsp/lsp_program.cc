@@ -5,8 +5,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <deque>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "agent/settings/cache_directory.h"
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
@@ -38,12 +42,16 @@ class Output {
   Mutex mutex_;  // guards the stream
 };
 
-// Indexes C++ names on a separate thread, one catalogue after the other.
-class Indexer {
+// Indexes C++ names and writes pages on a separate thread, one after the other.
+class Background {
  public:
-  Indexer(std::filesystem::path catalog_file, MessageQueue& queue)
-      : file_(std::move(catalog_file)), queue_(queue), thread_([this] { Work(); }) {}
-  ~Indexer() {
+  Background(std::filesystem::path catalog_file, std::filesystem::path cache_directory,
+             MessageQueue& queue)
+      : file_(std::move(catalog_file)),
+        cache_directory_(std::move(cache_directory)),
+        queue_(queue),
+        thread_([this] { Work(); }) {}
+  ~Background() {
     {
       const MutexLock lock(mutex_);
       stop_ = true;
@@ -51,31 +59,55 @@ class Indexer {
     wanted_signal_.NotifyOne();
     thread_.join();
   }
-  Indexer(const Indexer&) = delete;
-  Indexer& operator=(const Indexer&) = delete;
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
 
-  void Want() FIELDCOST_EXCLUDES(mutex_) {
+  void WantIndex() FIELDCOST_EXCLUDES(mutex_) {
     {
       const MutexLock lock(mutex_);
-      wanted_ = true;
+      index_wanted_ = true;
+    }
+    wanted_signal_.NotifyOne();
+  }
+
+  void WantPage(PageWish wish) FIELDCOST_EXCLUDES(mutex_) {
+    {
+      const MutexLock lock(mutex_);
+      if (pages_.size() == kMaxWishedPages) pages_.pop_front();
+      pages_.push_back(std::move(wish));
     }
     wanted_signal_.NotifyOne();
   }
 
  private:
+  // The index has to be started again, or the thread has to end.
   bool Interrupted() FIELDCOST_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    return stop_ || wanted_;
+    return stop_ || index_wanted_;
+  }
+
+  // Returns false at the end. Otherwise the next thing to do: a page, or the index.
+  bool Next(std::optional<PageWish>& page) FIELDCOST_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    wanted_signal_.Wait(mutex_, [this]() FIELDCOST_REQUIRES(mutex_) {
+      return stop_ || index_wanted_ || !pages_.empty();
+    });
+    page.reset();
+    if (!pages_.empty()) {
+      page = std::move(pages_.front());
+      pages_.pop_front();
+    } else {
+      index_wanted_ = false;
+    }
+    return !stop_;
   }
 
   void Work() FIELDCOST_EXCLUDES(mutex_) {
-    for (;;) {
-      {
-        const MutexLock lock(mutex_);
-        wanted_signal_.Wait(mutex_,
-                            [this]() FIELDCOST_REQUIRES(mutex_) { return stop_ || wanted_; });
-        if (stop_) return;
-        wanted_ = false;
+    std::optional<PageWish> page;
+    while (Next(page)) {
+      if (page) {
+        WriteWishedPage(*page, file_, cache_directory_, SystemClock().Now());
+        continue;
       }
       auto index =
           std::make_shared<const CxxIndex>(IndexCxxNames(file_, [this] { return Interrupted(); }));
@@ -84,10 +116,12 @@ class Indexer {
   }
 
   std::filesystem::path file_;
+  std::filesystem::path cache_directory_;
   MessageQueue& queue_;
   Mutex mutex_;
   CondVar wanted_signal_;
-  bool wanted_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  bool index_wanted_ FIELDCOST_GUARDED_BY(mutex_) = false;
+  std::deque<PageWish> pages_ FIELDCOST_GUARDED_BY(mutex_);
   bool stop_ FIELDCOST_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last, because it uses the other members
 };
@@ -133,13 +167,16 @@ Result<int> Serve() {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   MessageQueue queue;
   Output output;
-  Indexer indexer(paths.catalog_file, queue);
+  const std::filesystem::path cache_directory = settings::CacheDirectory();
+  Background background(paths.catalog_file, cache_directory, queue);
   Server server({.catalog_file = paths.catalog_file,
                  .check_file = paths.state_dir / kCheckName,
                  .clock = &SystemClock(),
                  .version = FIELDCOST_VERSION,
                  .send = [&](std::string_view json) { output.Send(json); },
-                 .index_names = [&] { indexer.Want(); }});
+                 .index_names = [&] { background.WantIndex(); },
+                 .cache_directory = cache_directory,
+                 .write_page = [&](PageWish wish) { background.WantPage(std::move(wish)); }});
   std::thread reader([&] {
     Read(queue, output);
     queue.Close();

@@ -17,6 +17,7 @@
 #include "tools/lsp/cxx_index.h"
 #include "tools/lsp/document.h"
 #include "tools/lsp/lexer.h"
+#include "tools/lsp/local_pages.h"
 #include "tools/lsp/message_queue.h"
 #include "tools/lsp/protocol.h"
 
@@ -32,6 +33,11 @@ struct ServerOptions {
   // Called when the catalogue has changed: its C++ names must be indexed and passed to OnIndex().
   // May be empty.
   std::function<void()> index_names;
+  // Pages about APIs are written below this directory (report::LocalPageFile); empty = none.
+  std::filesystem::path cache_directory;
+  // Called when a response links to such a page, which must be written soon (WriteWishedPage).
+  // May be empty; then only the command to open a page writes it.
+  std::function<void(PageWish)> write_page;
 };
 
 // The state and the responses of the server: handles one message at a time, without threads, clocks
@@ -135,7 +141,14 @@ class Server {
   bool HasHintsOfCursor(OpenDocument& open, std::optional<std::uint32_t> line);
   // Whether the name may be found once the C++ names have been indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
-  std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;
+  // The address of the page about an API: by the setting, otherwise on this machine; "" = none.
+  std::string PageOf(const stats::ApiKey& api) const;
+  // The same for a link in a text. A local page is linked by our command if the client can run it
+  // from a link, otherwise by its address if the page will be written.
+  std::string LinkTo(const ApiCosts& costs, bool markdown, bool write) const;
+  bool HasLocalPages() const;
+  std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "",
+                         bool write_page = false) const;
   // The names that start in the range, or the one at an empty range.
   static std::vector<Name> NamesIn(OpenDocument& open, const Range& range);
   void Publish(const std::string& uri, OpenDocument& open);

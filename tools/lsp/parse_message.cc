@@ -122,6 +122,7 @@ ClientFacts ParseClient(const json::value* capabilities) {
   client.hint_refresh = IsTrue(Member(workspace, "inlayHint", "refreshSupport"));
   client.configuration = IsTrue(Member(workspace, "configuration"));
   client.status_changes = IsTrue(Member(capabilities, "experimental", "fieldcostStatus"));
+  client.command_links = IsTrue(Member(capabilities, "experimental", "fieldcostCommandLinks"));
   const json::value* encodings = Member(capabilities, "general", "positionEncodings");
   client.says_encoding = encodings != nullptr && encodings->is_array();
   if (Contains(encodings, "utf-8")) client.encoding = PositionEncoding::kUtf8;

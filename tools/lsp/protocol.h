@@ -41,6 +41,8 @@ struct ClientFacts {
   bool hint_refresh = false;           // workspace/inlayHint/refresh
   bool configuration = false;          // workspace/configuration
   bool status_changes = false;         // experimental.fieldcostStatus: fieldcost/didChangeStatus
+  // experimental.fieldcostCommandLinks: follows links to our command in Markdown
+  bool command_links = false;
   PositionEncoding encoding = PositionEncoding::kUtf16;
   bool says_encoding = false;  // general.positionEncodings was given
 };
@@ -210,6 +212,9 @@ std::string ShowDocumentRequest(std::int64_t id, std::string_view url);
 std::string ShowMessageNotification(std::string_view text);
 std::string HintRefreshRequest(std::int64_t id);
 std::string ConfigurationRequest(std::int64_t id);
+
+// The link that runs the command: "command:fieldcost.openDetails?[{"api":...}]", percent-encoded.
+std::string OpenDetailsLink(std::string_view api);
 
 inline constexpr std::string_view kOpenDetailsCommand = "fieldcost.openDetails";
 

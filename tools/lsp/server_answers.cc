@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "common/base/ascii.h"
+#include "common/base/percent_encode.h"
 #include "common/base/text.h"
 #include "tools/lsp/cost_text.h"
 #include "tools/lsp/lsp_limits.h"
 #include "tools/lsp/lsp_server.h"
 #include "tools/lsp/source_name.h"
 #include "tools/lsp/tokens.h"
+#include "tools/report/cards/local_page.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
@@ -142,11 +144,29 @@ std::optional<Server::Guess> Server::CostsOrGuess(const OpenDocument& open, cons
   return GuessOf(open, name, markdown);
 }
 
-std::string Server::CostTextOf(const Costs& costs, bool markdown, std::string note) const {
+bool Server::HasLocalPages() const {
+  return settings_.drill_down_url.empty() && !options_.cache_directory.empty();
+}
+
+std::string Server::PageOf(const stats::ApiKey& api) const {
+  if (!HasLocalPages()) return report::FillUntrustedLink(settings_.drill_down_url, api);
+  return FileUrl(report::LocalPageFile(options_.cache_directory, api).string());
+}
+
+std::string Server::LinkTo(const ApiCosts& costs, bool markdown, bool write) const {
+  if (!HasLocalPages()) return PageOf(costs.api);
+  if (client_.command_links && markdown) return OpenDetailsLink(stats::DisplayName(costs.api));
+  if (!write || !options_.write_page) return "";
+  options_.write_page({.api = costs.api, .installed = costs.installed});
+  return PageOf(costs.api);
+}
+
+std::string Server::CostTextOf(const Costs& costs, bool markdown, std::string note,
+                               bool write_page) const {
   return CostText(costs, *book_.freshness(),
                   {.markdown = markdown,
                    .now = options_.clock->Now(),
-                   .link_template = settings_.drill_down_url,
+                   .link = LinkTo(costs.front(), markdown, write_page),
                    .note = std::move(note)});
 }
 
@@ -176,8 +196,9 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
     return;
   }
   if (found->costs.empty()) return Send(NullAnswer(id));
-  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(found->costs, markdown, found->note)},
-                         .range = open->document.RangeOf(name->begin, name->end)}));
+  Send(HoverMessage(id,
+                    {.contents = {markdown, CostTextOf(found->costs, markdown, found->note, true)},
+                     .range = open->document.RangeOf(name->begin, name->end)}));
 }
 
 std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t offset) {
@@ -302,7 +323,7 @@ void Server::Answer(const RequestId& id, const ResolveCall& call) {
 void Server::Answer(const RequestId& id, const ActionCall& call) {
   OpenDocument* open = FindDocument(call.uri);
   std::vector<OpenAction> actions;
-  const bool linked = !report::FillUntrustedLink(settings_.drill_down_url, {}).empty();
+  const bool linked = !PageOf({}).empty();
   if (open == nullptr || !linked || !book_.freshness()) return Send(ActionMessage(id, actions));
   std::set<std::string> seen;
   for (const Name& name : NamesIn(*open, call.range)) {
@@ -331,7 +352,14 @@ void Server::Answer(const RequestId& id, const ExecuteCall& call) {
   if (known == found->end()) {
     return Send(ErrorMessage(id, RpcError::kRequestFailed, "not in the catalogue: " + call.api));
   }
-  const std::string url = report::FillUntrustedLink(settings_.drill_down_url, known->api);
+  if (HasLocalPages()) {
+    const Status written =
+        WriteLocalPage(book_, known->api, options_.cache_directory, options_.clock->Now());
+    if (!written) {
+      return Send(ErrorMessage(id, RpcError::kRequestFailed, written.error().message));
+    }
+  }
+  const std::string url = PageOf(known->api);
   if (url.empty()) {
     return Send(ErrorMessage(id, RpcError::kRequestFailed,
                              "the setting fieldcost.drillDown.url names no page"));

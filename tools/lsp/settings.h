@@ -31,9 +31,9 @@ struct Settings {
 
   bool diagnostics = false;  // diagnostics.enabled
 
-  // drillDown.url: "https://costs.example/api/{api}". Empty = the [aggregator] url of agent.toml
-  // followed by "/api/{api}", if there is one. A template that report::FillUntrustedLink() refuses
-  // counts as empty.
+  // drillDown.url: "https://costs.example/api/{api}". Empty = a page on this machine
+  // (report::LocalPageFile). With a template that report::FillUntrustedLink() refuses there are no
+  // pages.
   std::string drill_down_url;
 
   bool operator==(const Settings&) const = default;

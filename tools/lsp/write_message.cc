@@ -1,4 +1,5 @@
 // Writes messages to the editor: the other half of protocol.h.
+#include "common/base/percent_encode.h"
 #include "common/json/json_text.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/protocol.h"
@@ -169,6 +170,12 @@ std::string ActionMessage(const RequestId& id, const std::vector<OpenAction>& ac
                      {"arguments", json::array{json::object{{"api", Text(action.api)}}}}});
   }
   return Answer(id, std::move(list));
+}
+
+std::string OpenDetailsLink(std::string_view api) {
+  const json::array arguments{json::object{{"api", Text(api)}}};
+  return "command:" + std::string(kOpenDetailsCommand) + "?" +
+         PercentEncode(JsonText(arguments), kUnreserved);
 }
 
 std::string StatusMessage(const RequestId& id, const StatusFacts& status) {

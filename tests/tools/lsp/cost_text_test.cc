@@ -6,6 +6,7 @@
 #include "tests/common/catalog/publisher.h"
 #include "tests/common/stats/published_row.h"
 #include "tools/lsp/protocol.h"
+#include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -32,7 +33,9 @@ catalog::Freshness SomeFreshness(bool synthetic = false) {
 std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthetic = false,
                  std::string_view url = "") {
   return CostText(costs, SomeFreshness(synthetic),
-                  {.markdown = markdown, .now = kNow, .link_template = url});
+                  {.markdown = markdown,
+                   .now = kNow,
+                   .link = report::FillUntrustedLink(url, costs.front().api)});
 }
 
 TEST(CostTextTest, AHoverShowsTheCostAndItsBasis) {
@@ -111,6 +114,12 @@ TEST(CostTextTest, TheInstalledVersionIsShownElseTheNewestAndOthersAreNamed) {
                 AllOf(StartsWith("open_it: typically 6.0 µs a call"),
                       HasSubstr("- libx.so.1 1.10-1, the newest known\n")));
   }
+  EXPECT_THAT(Text({MakeCosts(rows, "1.4-1")}, true),
+              HasSubstr("- installed here: `1.4-1`, whose costs are not known\n"));
+  rows.resize(1);
+  EXPECT_THAT(Text({MakeCosts(rows, "1.2-3")}, false),
+              HasSubstr("- libx.so.1 1.2-3, installed here\n"))
+      << "the only version";
 }
 
 TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {

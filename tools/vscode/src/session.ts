@@ -15,7 +15,16 @@ import {
   TransportKind,
 } from 'vscode-languageclient/node';
 
-import { chosenLanguages, isWebPage, otherServers, serverPath, serverSettings } from './settings';
+import { showLocalPage } from './local_page';
+import {
+  chosenLanguages,
+  isLocalPage,
+  isWebPage,
+  otherServers,
+  serverPath,
+  serverSettings,
+  trustedLinks,
+} from './settings';
 import { type ServerState, parseStatus, statusChangedMethod, statusMethod } from './status';
 import type { StatusBar } from './status_bar';
 
@@ -37,10 +46,10 @@ function knownLanguages(context: vscode.ExtensionContext): string[] {
     .map((event) => event.slice(prefix.length));
 }
 
-/** Announces to the server that this client understands status notifications. */
-const announceStatus: StaticFeature = {
+/** Announces to the server that this client understands status notifications and our links. */
+const announceAbilities: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
-    capabilities.experimental = { fieldcostStatus: true };
+    capabilities.experimental = { fieldcostStatus: true, fieldcostCommandLinks: true };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),
@@ -74,7 +83,7 @@ export class Session {
     }
     const client = this.makeClient(path.command);
     this.client = client;
-    client.registerFeature(announceStatus);
+    client.registerFeature(announceAbilities);
     client.onNotification(statusChangedMethod, (status: unknown) => {
       this.show({ state: 'running', catalog: parseStatus(status) });
     });
@@ -201,7 +210,7 @@ export class Session {
       outputChannel: this.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       connectionOptions: { maxRestartCount: maxRestarts },
-      markdown: { isTrusted: false, supportHtml: false },
+      markdown: { isTrusted: trustedLinks, supportHtml: false },
       diagnosticCollectionName: 'fieldcost',
       middleware: {
         provideSignatureHelp: () => undefined, // see signatures.ts
@@ -223,7 +232,12 @@ export class Session {
 
   private async openPage(untrustedUri: string): Promise<boolean> {
     if (isWebPage(untrustedUri)) return vscode.env.openExternal(vscode.Uri.parse(untrustedUri));
-    this.log.warn('the server named a page that is not on the web; it was not opened');
+    try {
+      if (isLocalPage(untrustedUri)) return await showLocalPage(vscode.Uri.parse(untrustedUri));
+      this.log.warn('the server named a page that is neither on the web nor local: not opened');
+    } catch (error) {
+      this.log.error(`the local page could not be shown: ${String(error)}`);
+    }
     return false;
   }
 

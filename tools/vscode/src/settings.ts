@@ -63,3 +63,18 @@ export function isWebPage(untrustedUri: string): boolean {
   const isWeb = page.protocol === 'https:' || page.protocol === 'http:';
   return isWeb && page.username === '' && page.password === '';
 }
+
+/** The only command that a link in the server's texts may run: it opens the details of an API. */
+export const trustedLinks = { enabledCommands: ['fieldcost.openDetails'] };
+
+/** Whether the page is an HTML file on the machine where the server runs. */
+export function isLocalPage(untrustedUri: string): boolean {
+  let page: URL;
+  try {
+    page = new URL(untrustedUri);
+  } catch {
+    return false;
+  }
+  const isPlain = page.host === '' && page.search === '' && page.hash === '';
+  return page.protocol === 'file:' && isPlain && page.pathname.endsWith('.html');
+}

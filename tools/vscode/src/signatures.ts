@@ -6,6 +6,7 @@
 import * as vscode from 'vscode';
 
 import type { Session } from './session';
+import { trustedLinks } from './settings';
 
 const triggerCharacters = ['(', ','];
 
@@ -15,6 +16,7 @@ function documentWith(
   cost: string | vscode.MarkdownString,
 ): vscode.MarkdownString {
   const text = new vscode.MarkdownString();
+  text.isTrusted = trustedLinks;
   for (const part of [documentation, cost]) {
     const value = typeof part === 'string' ? part : part?.value;
     if (value === undefined || value === '') continue;

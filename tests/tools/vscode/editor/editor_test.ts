@@ -183,6 +183,16 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     await question.waitFor({ state: 'hidden' });
   });
 
+  void it('opens a local page from the hover, without a server', async () => {
+    await writeUserSettings(directory, { ...userSettings, 'fieldcost.drillDown.url': '' });
+    await editor.word('sqlite3_step').hover();
+    const link = editor.page.locator('.monaco-hover:visible a', { hasText: 'Details' });
+    await link.click();
+    await editor.page.locator('.tab', { hasText: 'libsqlite3.so.0!sqlite3_step' }).waitFor();
+    await editor.page.keyboard.press('Control+w');
+    await writeUserSettings(directory, userSettings);
+  });
+
   void it('follows a changed setting at once', async () => {
     const line = editor.lines().filter({ hasText: 'sqlite3_exec' });
     await line.filter({ hasText: /\d\sms/ }).waitFor();

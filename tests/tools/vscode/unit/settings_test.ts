@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 
 import {
   chosenLanguages,
+  isLocalPage,
   isWebPage,
   serverPath,
   serverSettings,
@@ -71,5 +72,14 @@ void describe('drill-down page', () => {
       'data:text/html,x', 'https://user:secret@costs.example/', 'costs.example', '',
     ];
     for (const page of wrong) assert.equal(isWebPage(page), false, page);
+  });
+
+  void it('may be an HTML file of the server, which is never given to another program', () => {
+    assert.ok(isLocalPage('file:///home/a%20b/.cache/fieldcost/pages/libz.so.1/deflate.html'));
+    const wrong = [
+      'file:///etc/passwd', 'file://other/a.html', 'file:///a.html?b', 'file:///a.html#b',
+      'https://costs.example/a.html', 'javascript:a.html', 'vscode-remote://h/a.html', '',
+    ];
+    for (const page of wrong) assert.equal(isLocalPage(page), false, page);
   });
 });
