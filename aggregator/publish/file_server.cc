@@ -1,22 +1,19 @@
 #include "aggregator/publish/file_server.h"
 
-#include <algorithm>
-#include <array>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "aggregator/publish/policy_publisher.h"
-#include "common/base/ascii.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/http/conditional.h"
-#include "common/http/request_target.h"
-#include "common/http/routes.h"
-#include "common/wire/metadata.h"
-#include "common/wire/policy.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -24,75 +21,83 @@ namespace {
 constexpr char kForever[] = "public, max-age=31536000, immutable";
 constexpr char kAskAgain[] = "no-cache";
 
-struct Place {
-  std::filesystem::path path;
-  bool immutable = false;
-};
-
-enum class NameKind { kFixed, kNewestRoot, kRootVersion, kHash };
-
-struct Route {
-  std::string_view path;
-  const char* file;  // or the folder of the named file
-  NameKind name;
-  std::string_view method = "GET";  // http::ConditionalAnswer() also accepts HEAD
-};
-constexpr std::array kRoutes = std::to_array<Route>({
-    {wire::kTimestampPath, "timestamp", NameKind::kFixed},
-    {wire::kPolicyPath, kPolicyFile, NameKind::kFixed},
-    {wire::kRootPath, "root", NameKind::kNewestRoot},
-    {"/v1/metadata/root/*", "root", NameKind::kRootVersion},
-    {"/v1/metadata/snapshot/*", "snapshots", NameKind::kHash},
-    {"/v1/fragments/*", "fragments", NameKind::kHash},
-});
-
-bool IsHashName(std::string_view untrusted_name) {
-  constexpr std::size_t kHashDigits = 64;
-  return untrusted_name.size() == kHashDigits && AreAll(untrusted_name, IsLowerHexDigit);
-}
-
-bool IsRootVersion(std::string_view untrusted_name, std::uint64_t newest) {
-  const auto version = ParseUint64(untrusted_name);
-  return version && std::to_string(*version) == untrusted_name && *version <= newest;
-}
-
-std::optional<Place> PlaceOf(std::string_view untrusted_target,
-                             const std::filesystem::path& directory, std::uint64_t root_version) {
-  const auto path = http::PlainPath::Parse(untrusted_target);
-  if (!path) return std::nullopt;
-  // Only the address: an unknown file is 404 for every method.
-  const Route* const route = http::FindRoute<Route>(kRoutes, "GET", path->parts()).route;
-  if (route == nullptr) return std::nullopt;
-  const std::filesystem::path file = directory / route->file;
-  const std::string_view untrusted_name = path->parts().back();
-  switch (route->name) {
-    case NameKind::kFixed:
-      return Place{file};
-    case NameKind::kNewestRoot:
-      return Place{file / std::to_string(root_version)};
-    case NameKind::kRootVersion:
-      if (!IsRootVersion(untrusted_name, root_version)) return std::nullopt;
-      break;
-    case NameKind::kHash:
-      if (!IsHashName(untrusted_name)) return std::nullopt;
-      break;
+// The file below the directory of publications; "" if it is not public.
+std::string FileOf(const wire::PublicName& name, std::uint64_t root_version) {
+  switch (name.path->kind) {
+    case wire::PublicKind::kTimestamp:
+      return "timestamp";
+    case wire::PublicKind::kPolicy:
+      return kPolicyFile;
+    case wire::PublicKind::kNewestRoot:
+      return fmt::format("root/{}", root_version);
+    case wire::PublicKind::kRoot:
+      return name.version <= root_version ? fmt::format("root/{}", name.version) : std::string();
+    case wire::PublicKind::kSnapshot:
+      return fmt::format("snapshots/{}", name.name);
+    case wire::PublicKind::kFragment:
+      return fmt::format("fragments/{}", name.name);
   }
-  return Place{file / std::string(untrusted_name), true};
+  return {};
+}
+
+std::string Quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+
+bool IsSame(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+std::optional<std::string> ReadRange(int fd, http::ByteRange range) {
+  std::string bytes(range.end - range.first, '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done,
+                                static_cast<off_t>(range.first + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
 }
 
 }  // namespace
 
+std::string FileServer::EtagOf(const std::string& file, int fd, const struct stat& info) const {
+  {
+    const MutexLock lock(mutex_);
+    const auto known = hashed_.find(file);
+    if (known != hashed_.end() && IsSame(known->second.info, info)) return known->second.etag;
+  }
+  const auto bytes = ReadRange(fd, {0, static_cast<std::size_t>(info.st_size)});
+  if (!bytes) return {};
+  std::string etag = Quoted(crypto::HexSha256(*bytes));
+  const MutexLock lock(mutex_);
+  hashed_.insert_or_assign(file, Hashed{.info = info, .etag = etag});
+  return etag;
+}
+
 http::Response FileServer::Handle(const http::Request& untrusted_request) const {
-  const auto place = PlaceOf(untrusted_request.target, directory_, root_version_);
-  if (!place) return http::NotFound();
-  auto bytes = ReadFile(place->path, std::max(wire::kMaxFragmentBytes, wire::kMaxMetadataBytes));
-  if (!bytes) return http::NotFound();
-  std::string etag = '"' + crypto::HexSha256(*bytes) + '"';
-  return http::ConditionalAnswer(untrusted_request,
-                                 {.bytes = std::move(*bytes),
-                                  .etag = std::move(etag),
-                                  .type = "application/octet-stream",
-                                  .cache_control = place->immutable ? kForever : kAskAgain});
+  const auto name = wire::ParsePublicPath(untrusted_request.target);
+  if (!name) return http::NotFound();
+  const std::string file = FileOf(*name, root_version_);
+  if (file.empty()) return http::NotFound();
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  const UniqueFd fd(::open((directory_ / file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return http::NotFound();
+  }
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > name->path->max_bytes) return http::NotFound();
+  std::string etag =
+      name->path->is_named_by_its_hash ? Quoted(name->name) : EtagOf(file, fd.get(), info);
+  if (etag.empty()) return http::NotFound();
+  return http::ConditionalAnswer(
+      untrusted_request,
+      {.size_bytes = size,
+       .etag = std::move(etag),
+       .type = "application/octet-stream",
+       .cache_control = name->path->is_immutable ? kForever : kAskAgain},
+      [&fd](http::ByteRange range) { return ReadRange(fd.get(), range); });
 }
 
 }  // namespace fieldcost::publish

@@ -18,10 +18,6 @@ bool Matches(std::string_view untrusted_if_none_match, std::string_view etag) {
          untrusted_if_none_match.find(etag) != std::string_view::npos;
 }
 
-struct Range {
-  std::size_t first = 0;
-  std::size_t end = 0;
-};
 enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
 
 // Returns the requested range if it may be sent, or "" for the whole content. Only GET has ranges
@@ -35,7 +31,7 @@ std::string_view RangeOf(const Request& untrusted_request, std::string_view etag
 }
 
 // Parses one range of bytes (RFC 9110 §14.2); anything else is treated as no range.
-RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& range) {
+RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, ByteRange& range) {
   constexpr std::string_view kUnit = "bytes=";
   if (!untrusted_text.starts_with(kUnit)) return RangeKind::kNone;
   const std::string_view spec = untrusted_text.substr(kUnit.size());
@@ -57,31 +53,39 @@ RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& r
 }
 
 // Adds the requested bytes to `response`. REQUIRES: its headers are set.
-Response WithBody(const Request& untrusted_request, Content content, Response response) {
+Response WithBody(const Request& untrusted_request, Content content, const ReadContent& read,
+                  Response response) {
   response.headers.emplace_back("Content-Type", std::move(content.type));
-  Range range;
-  const std::size_t size = content.bytes.size();
+  const std::size_t size = content.size_bytes;
+  if (untrusted_request.method == "HEAD") {
+    response.head_length = size;
+    return response;
+  }
+  ByteRange range;
   switch (ParseRange(RangeOf(untrusted_request, content.etag), size, range)) {
     case RangeKind::kNone:
-      response.body = std::move(content.bytes);
+      range = {0, size};
       break;
     case RangeKind::kSatisfiable:
       response.status = 206;
       response.headers.emplace_back(
           "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.end - 1, size));
-      response.body = content.bytes.substr(range.first, range.end - range.first);
       break;
     case RangeKind::kUnsatisfiable:
       response = JsonError(416, Name(ErrorCode::kInvalidArgument), "no such range");
       response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
-      break;
+      return response;
   }
+  auto bytes = read(range);
+  if (!bytes) return JsonError(500, Name(ErrorCode::kIo), "the content cannot be read");
+  response.body = std::move(*bytes);
   return response;
 }
 
 }  // namespace
 
-Response ConditionalAnswer(const Request& untrusted_request, Content content) {
+Response ConditionalAnswer(const Request& untrusted_request, Content content,
+                           const ReadContent& read) {
   if (untrusted_request.method != "GET" && untrusted_request.method != "HEAD") {
     return WrongMethod("GET, HEAD");
   }
@@ -93,7 +97,7 @@ Response ConditionalAnswer(const Request& untrusted_request, Content content) {
     response.status = 304;
     return response;
   }
-  return WithBody(untrusted_request, std::move(content), std::move(response));
+  return WithBody(untrusted_request, std::move(content), read, std::move(response));
 }
 
 }  // namespace fieldcost::http

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ struct Response {
   int status = 200;
   Headers headers;
   std::string body;
+  // Server side only: the length that a response to HEAD without a body states; if absent, that of
+  // `body`, which is never sent for HEAD.
+  std::optional<std::size_t> head_length;
 };
 
 // Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.

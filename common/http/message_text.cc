@@ -101,7 +101,8 @@ Result<std::string> ResponseHead(const Response& response, const ResponseHeadOpt
   std::string text = fmt::format("HTTP/1.1 {} {}\r\n", response.status, Reason(response.status));
   if (!options.date.empty()) text += fmt::format("Date: {}\r\n", options.date);
   if (HasBody(response.status)) {
-    text += fmt::format("Content-Length: {}\r\n", response.body.size());
+    text +=
+        fmt::format("Content-Length: {}\r\n", response.head_length.value_or(response.body.size()));
   }
   if (options.close) text += "Connection: close\r\n";
   FIELDCOST_TRY(Append(text, response.headers));

@@ -96,10 +96,6 @@ Result<RootMetadata> OpenPinnedRoot(std::string_view bytes) {
   return root;
 }
 
-std::string HexPath(std::string_view directory, std::string_view sha256) {
-  return fmt::format("{}{}", directory, HexEncode(sha256));
-}
-
 }  // namespace
 
 std::string SignRoot(const RootMetadata& root, const std::vector<crypto::PrivateKey>& keys) {
@@ -148,15 +144,5 @@ Result<PolicyMetadata> VerifyPolicy(std::string_view untrusted_bytes, const Root
 Result<RootMetadata> VerifyPinnedRoot(std::string_view bytes) {
   return Named("pinned root metadata", OpenPinnedRoot(bytes));
 }
-
-std::string RootVersionPath(std::uint64_t version) {
-  return fmt::format("{}/{}", kRootPath, version);
-}
-
-std::string SnapshotPath(std::string_view sha256) {
-  return HexPath("/v1/metadata/snapshot/", sha256);
-}
-
-std::string FragmentPath(std::string_view sha256) { return HexPath("/v1/fragments/", sha256); }
 
 }  // namespace fieldcost::wire

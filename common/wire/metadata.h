@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
+#include "common/wire/public_tree.h"  // where a service has these files
 #include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
@@ -92,12 +93,5 @@ Result<SnapshotMetadata> VerifySnapshot(std::string_view untrusted_bytes, const 
 
 // Verifies a root by its own keys. This suffices for the pinned root, which was obtained securely.
 Result<RootMetadata> VerifyPinnedRoot(std::string_view bytes);
-
-// Paths under the server's URL.
-inline constexpr char kRootPath[] = "/v1/metadata/root";  // newest root
-inline constexpr char kTimestampPath[] = "/v1/metadata/timestamp";
-std::string RootVersionPath(std::uint64_t version);  // /v1/metadata/root/<version>
-std::string SnapshotPath(std::string_view sha256);   // /v1/metadata/snapshot/<hex>
-std::string FragmentPath(std::string_view sha256);   // /v1/fragments/<hex>
 
 }  // namespace fieldcost::wire

@@ -72,9 +72,6 @@ std::span<const PolicyNumber> PolicyNumbers();
 // for row keys, and the lists ascend without duplicates and respect wire_limits.h.
 Status ValidatePolicy(const PolicyMetadata& untrusted_policy);
 
-// Path under the server's URL; 404 if the service has no policy of its own.
-inline constexpr char kPolicyPath[] = "/v1/metadata/policy";
-
 // Agents accept it only if ValidatePolicy() does.
 std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key);
 

@@ -21,7 +21,7 @@ PUBLICATION_SECONDS = 20
 BACKUP_SECONDS = 60
 RELOAD_SECONDS = 30
 MAX_MIB_A_MINUTE = 1.0
-READS = ["timestamp", "root", "policy"]
+READS = ["timestamp", "root/newest", "policy"]
 
 
 def resident_mib(pid):
@@ -62,7 +62,7 @@ class Soak:
     def read(self):
         target = READS[self.counts["reads"] % len(READS)]
         try:
-            urllib.request.urlopen(f"{self.service.url}/v1/metadata/{target}", timeout=30,
+            urllib.request.urlopen(f"{self.service.url}/v1/{target}", timeout=30,
                                    context=self.trust).read()
         except urllib.error.HTTPError as refusal:
             if refusal.code != 404:  # no policy is published here

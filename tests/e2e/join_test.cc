@@ -256,7 +256,7 @@ TEST_F(JoinTest, NothingIsSentMeasuredOrWrittenBeforeTheAnswerYes) {
   EXPECT_EQ(declined.exit_status, 1) << declined.output;
   EXPECT_THAT(declined.output, AllOf(HasSubstr("Example Project"), HasSubstr(service.fingerprint()),
                                      HasSubstr("nothing was changed, measured or sent")));
-  EXPECT_THAT(service.targets(), Each(StartsWith("GET /v1/metadata/root/")));
+  EXPECT_THAT(service.targets(), Each(StartsWith("GET /v1/root/")));
   EXPECT_EQ(service.bodies(), "");
   EXPECT_THAT(Listing(), IsEmpty());
   const std::size_t asked = service.targets().size();

@@ -71,10 +71,15 @@ bool IsApi(std::string_view target) { return target.starts_with("/v1/"); }
 // Style sheet and icon, which are the same for all users.
 http::Response AssetAnswer(const http::Request& untrusted_request, std::string_view type,
                            std::string_view text) {
-  return http::ConditionalAnswer(untrusted_request, {.bytes = std::string(text),
-                                                     .etag = '"' + crypto::HexSha256(text) + '"',
-                                                     .type = std::string(type),
-                                                     .cache_control = "max-age=3600"});
+  return http::ConditionalAnswer(
+      untrusted_request,
+      {.size_bytes = text.size(),
+       .etag = '"' + crypto::HexSha256(text) + '"',
+       .type = std::string(type),
+       .cache_control = "max-age=3600"},
+      [text](http::ByteRange range) {
+        return std::optional(std::string(text.substr(range.first, range.end - range.first)));
+      });
 }
 
 http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/aggregator/publish/publish_fixture.h"
 
 namespace fieldcost::publish {
@@ -54,6 +56,41 @@ TEST_F(FileServerTest, AnUnchangedFileIsNotSentAgain) {
   EXPECT_TRUE(second.body.empty());
   MustPublish(*publisher_);
   EXPECT_EQ(Get(wire::kTimestampPath, {{"If-None-Match", etag}}).status, 200);
+}
+
+TEST_F(FileServerTest, TheNameOfAFileThatIsNamedByItsHashIsItsEtag) {
+  EXPECT_EQ(http::Find(Get(wire::FragmentPath(fragment_)).headers, "ETag"),
+            '"' + HexEncode(fragment_) + '"');
+  // Therefore, nothing is read for these: damage does not change them.
+  const std::filesystem::path file = publisher_->directory() / "fragments" / HexEncode(fragment_);
+  ASSERT_TRUE(WriteFileAtomically(file, std::string(bytes_.size(), 'x'), 0644).has_value());
+  EXPECT_EQ(
+      Get(wire::FragmentPath(fragment_), {{"If-None-Match", '"' + HexEncode(fragment_) + '"'}})
+          .status,
+      304);
+}
+
+// Also if another process replaces them, as `policy sign` does, by files of the same size.
+TEST_F(FileServerTest, TheEtagOfAFixedNameIsTheHashOfItsPresentContent) {
+  const std::filesystem::path file = publisher_->directory() / "policy";
+  for (const std::string content : {"first ", "second", "first ", "third "}) {
+    ASSERT_TRUE(WriteFileAtomically(file, content, 0644).has_value());
+    for (int i = 0; i < 2; ++i) {
+      const http::Response response = Get(wire::kPolicyPath);
+      EXPECT_EQ(response.body, content);
+      EXPECT_EQ(http::Find(response.headers, "ETag"), '"' + crypto::HexSha256(content) + '"');
+    }
+  }
+}
+
+TEST_F(FileServerTest, RefusesWhatIsNotAFile) {
+  const std::filesystem::path file = publisher_->directory() / "policy";
+  EXPECT_EQ(Get(wire::kPolicyPath).status, 404);
+  std::filesystem::create_directory(file);
+  EXPECT_EQ(Get(wire::kPolicyPath).status, 404);
+  std::filesystem::remove(file);
+  std::ofstream(file) << std::string(wire::kMaxPolicyBytes + 1, 'x');
+  EXPECT_EQ(Get(wire::kPolicyPath).status, 404);
 }
 
 TEST_F(FileServerTest, RangesGiveExactlyThoseBytes) {
@@ -112,17 +149,17 @@ TEST_F(FileServerTest, OnlyGetHasRanges) {
     const http::Response head =
         files_->Handle({.method = "HEAD", .target = path, .headers = {{"Range", range}}});
     EXPECT_EQ(head.status, 200);
-    EXPECT_EQ(head.body.size(), bytes_.size()) << "must equal Content-Length";
+    EXPECT_EQ(head.head_length, bytes_.size()) << "must equal Content-Length";
+    EXPECT_EQ(head.body, "");
     EXPECT_EQ(http::Find(head.headers, "Content-Range"), "");
   }
 }
 
 TEST_F(FileServerTest, OnlyPublishedNamesReachTheFileSystem) {
   for (const char* target :
-       {"/", "/v1", "/v1/metadata/root/0", "/v1/metadata/root/01", "/v1/metadata/root/../timestamp",
-        "/v1/fragments/", "/v1/fragments/../../keys/root.key", "/v1/metadata/timestamp?x",
-        "/v1/metadata/root/2", "/v1/fragments/%2e%2e", "/v1/metadata/%74imestamp",
-        "/v1/metadata/timestamp/", "//v1/metadata/timestamp"}) {
+       {"/", "/v1", "/v1/root", "/v1/root/", "/v1/root/0", "/v1/root/01", "/v1/root/../timestamp",
+        "/v1/fragment/", "/v1/fragment/../../keys/root.key", "/v1/timestamp?x", "/v1/root/2",
+        "/v1/fragment/%2e%2e", "/v1/%74imestamp", "/v1/timestamp/", "//v1/timestamp"}) {
     EXPECT_EQ(Get(target).status, 404) << target;
   }
   std::string upper = wire::FragmentPath(fragment_);

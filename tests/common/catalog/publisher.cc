@@ -40,7 +40,7 @@ Publisher::Publisher(WallTime now) : certificates_(MakeCertificates(directory_.p
   root.snapshot_keys = {snapshot_key.public_key()};
   PublishRoot(root, {root_key});
   FIELDCOST_CHECK(
-      WriteFileAtomically(directory_.path() / "root", Get("/v1/metadata/root"), 0644).has_value());
+      WriteFileAtomically(directory_.path() / "root", Get(wire::kRootPath), 0644).has_value());
   http::ServerOptions options;
   options.certificate_file = certificates_.certificate;
   options.private_key_file = certificates_.key;
@@ -127,7 +127,7 @@ unsigned Publisher::TakeFragmentRequests() {
   const std::vector<std::string> requests = TakeRequests();
   return static_cast<unsigned>(
       std::count_if(requests.begin(), requests.end(),
-                    [](const std::string& path) { return path.starts_with("/v1/fragments/"); }));
+                    [](const std::string& path) { return path.starts_with("/v1/fragment/"); }));
 }
 
 void Publisher::FailAfterFragments(int count) {
@@ -150,7 +150,7 @@ void Publisher::Answer(const http::Request& request, const http::Respond& respon
     const std::lock_guard lock(mutex_);
     requests_.push_back(request.target);
     const auto file = files_.find(request.target);
-    if (request.target.starts_with("/v1/fragments/") && fragments_left_ >= 0 &&
+    if (request.target.starts_with("/v1/fragment/") && fragments_left_ >= 0 &&
         fragments_left_-- == 0) {
       fragments_left_ = 0;
       response.status = 503;

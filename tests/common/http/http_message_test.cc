@@ -62,6 +62,8 @@ TEST(MessageTextTest, RefusesFieldsThatWouldChangeTheMessage) {
 TEST(MessageTextTest, ResponseHeadsStateLengthAndClose) {
   EXPECT_EQ(ResponseHead({.body = "abc"}, {.close = true, .date = "D"}).value(),
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(ResponseHead({.head_length = 7}, {}).value(),
+            "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n");
   EXPECT_EQ(ResponseHead({.status = 204}, {}).value(), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 

@@ -178,13 +178,5 @@ TEST(MetadataTest, TooManySignaturesAreRefused) {
             ErrorCode::kTooLarge);
 }
 
-TEST(MetadataTest, PathsNameVersionAndHash) {
-  EXPECT_EQ(RootVersionPath(7), "/v1/metadata/root/7");
-  EXPECT_EQ(SnapshotPath(std::string(32, '\xab')),
-            "/v1/metadata/snapshot/"
-            "abababababababababababababababababababababababababababababababab");
-  EXPECT_EQ(FragmentPath(std::string("\x00\xff", 2)), "/v1/fragments/00ff");
-}
-
 }  // namespace
 }  // namespace fieldcost::wire

@@ -56,7 +56,7 @@ class SlowConnection {
     }
     if (slowness_ == Slowness::kReader) {
       std::string requests;
-      for (int i = 0; i < 20; ++i) requests += "GET /v1/metadata/x HTTP/1.1\r\nHost: a\r\n\r\n";
+      for (int i = 0; i < 20; ++i) requests += "GET /v1/root/x HTTP/1.1\r\nHost: a\r\n\r\n";
       tls_->Send(requests);
     }
   }
