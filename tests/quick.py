@@ -17,8 +17,8 @@ From a changed file to test programs:
 - other programs than unit tests are selected only if the change is in their own sources.
 
 A change of a common header affects almost every program. So the programs are selected in the order of their distance
-(own sources or mirrored folder; folder; headers; libraries and started programs) until as many objects would be compiled
-again as two cores compile in about three minutes. The programs left out are listed.
+(own sources or mirrored folder; folder; headers; libraries and started programs) until as many objects would be
+compiled again as two cores compile in about three minutes. The programs left out are listed.
 """
 
 import json
@@ -28,8 +28,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The limit of objects that the change invalidates in the compiler's cache. A source takes about 2 CPU seconds: 1,560 CPU seconds for
-# 818 sources were measured in a build with an empty cache.
+# The limit of objects that the change invalidates in the compiler's cache. A source takes about 2 CPU seconds: 1,560
+# CPU seconds for 818 sources were measured in a build with an empty cache.
 MOST_OBJECTS_PER_CORE = 90
 MOST_PROGRAMS = 40
 CODE = (".h", ".cc", ".c", ".S", ".proto")
@@ -122,11 +122,9 @@ class Graph:
             for include in INCLUDE.findall(text):
                 include = include.decode(errors="replace")
                 beside = os.path.normpath(os.path.join(os.path.dirname(name), include))
-                for place in (re.sub(r"\.pb\.h$", ".proto", include), beside):
-                    # A deleted header is still included by those who must be compiled again.
-                    if (self.root / place).is_file() or place == include:
-                        found.add(place)
-                        break
+                places = [re.sub(r"\.pb\.h$", ".proto", include), beside]
+                # A deleted header still affects the files that include it.
+                found.update([place for place in places if (self.root / place).is_file()][:1] or places)
             self._direct_includes[name] = found
         return self._direct_includes[name]
 
