@@ -20,8 +20,8 @@ TEST_PACKAGES+=" doxygen man-db groff-base"
 # Builds, checks and tests the Debian packages (tests/packages), and reads the manual pages and
 # completions in them.
 TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"
-# Checks the files for other distributions.
-TEST_PACKAGES+=" shellcheck rpm nix-bin"
+# Makes the archive for other distributions, and checks their files (spec and flake).
+TEST_PACKAGES+=" patchelf shellcheck rpm nix-bin"
 # Creates a copy-on-write file system that fills up while programs are measured.
 TEST_PACKAGES+=" btrfs-progs"
 # Builds and tests the container image without a daemon.

@@ -3,7 +3,8 @@
 #
 # dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 with systemd (below build/, removed at the end):
 # install, permit, opt in, measure, upload, publish, read, take back; uninstall, purge. inside.sh is
-# that part. At last the container image (container.sh).
+# that part. Then the container image (container.sh), and the archive for other distributions (archive.sh; about a
+# minute), also in the trees of the Debian releases in $FIELDCOST_TEST_RELEASES ("bullseye trixie testing").
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Needs root and a Debian mirror
 # ($FIELDCOST_TEST_MIRROR, default: the one this machine uses). Two or three minutes with a warm
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/../.."
 
 case "${1:-}" in
   -h | --help)
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
@@ -172,6 +173,25 @@ use_container() {
   ((status == 0 || status == 77)) || fail "the container image does not work"
 }
 
+# The archive for other distributions, from the same programs. By default, it is used only in the tree of Debian 12,
+# which has none of the libraries; $FIELDCOST_TEST_RELEASES names further Debian releases.
+use_archive() {
+  step "the archive for other distributions"
+  local trees=("$BASE") release
+  command -v patchelf > /dev/null || skip "patchelf is missing"
+  timeout 300 deploy/tarball.sh --packages "$DEBS" --output "$WORK/archive" > "$WORK/archive.log" 2>&1 ||
+    fail_with_log "making the archive failed" "$WORK/archive.log"
+  for release in ${FIELDCOST_TEST_RELEASES:-}; do
+    # The mirror's testing may be older than its lists are valid for.
+    timeout 300 mmdebstrap --mode=root --variant=minbase --aptopt='Acquire::Check-Valid-Until "false"' "$release" \
+      "$WORK/$release.tar" "$MIRROR" > "$WORK/mmdebstrap.log" 2>&1 ||
+      fail_with_log "there is no tree of $release" "$WORK/mmdebstrap.log"
+    trees+=("$WORK/$release.tar")
+  done
+  timeout $((180 * ${#trees[@]})) "$HERE/archive.sh" "$WORK"/archive/fieldcost-*-x86_64.tar.zst "$WORK/archive/test" \
+    "${trees[@]}" || fail "the archive does not work"
+}
+
 check_tools
 mkdir -p "$WORK"
 build
@@ -181,4 +201,5 @@ check_editors
 make_base
 use_them
 use_container
+use_archive
 step "passed"
