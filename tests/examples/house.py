@@ -71,7 +71,7 @@ class House:
         kept = {name: value for name, value in os.environ.items() if name.startswith(("ASAN_", "UBSAN_", "TSAN_"))}
         return kept | {
             "HOME": str(box.home), "BOX": str(box.path), "TMPDIR": str(box.path / "tmp"), "USER": "ann",
-            "XDG_RUNTIME_DIR": str(box.path / "run"), "LC_ALL": "C.UTF-8", "TERM": "dumb",
+            "XDG_RUNTIME_DIR": str(box.path / "run"), "LC_ALL": "C.UTF-8", "TERM": "dumb", "DISPLAY": ":0",
             "PATH": f"{box.path}/bin:{self.here}/outside:{self.binaries}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "GIT_CONFIG_NOSYSTEM": "1", "BUILD": str(self.build), "SOURCE": str(self.source),
         } | self.addresses.get("environment", {})

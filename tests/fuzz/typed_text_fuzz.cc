@@ -38,7 +38,7 @@ void CheckLinks(const std::string& first, const std::string& second) {
   FIELDCOST_CHECK(link.find_first_of("\"<>() []\n\x1b") == std::string::npos);
 }
 
-// The page lies in a folder of its library, whatever the names are.
+// The page lies in a folder of its library for all names.
 void CheckFiles(const std::string& first, const std::string& second) {
   const std::filesystem::path file =
       report::LocalPageFile("/c", {.soname = first, .symbol = second});

@@ -96,8 +96,8 @@ TABLE = {
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
     "tools/analysis": (["base", "inference", "names", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
     # The top holds what its folders share (page, CSV, words), and the documents of the catalogue's costs.
-    "tools/report": (["base", "inference", "names", "shm", "stats", "draw", "analysis"], []),
-    "tools/report/cards": (["base", "crypto", "names", "shm", "stats", "draw", "analysis", "report"], []),
+    "tools/report": (["base", "crypto", "inference", "names", "shm", "stats", "draw", "analysis"], []),
+    "tools/report/cards": (["base", "names", "shm", "stats", "draw", "analysis", "report"], []),
     "tools/report/lab": (["base", "names", "exchange", "shm", "stats", "wire", "draw", "analysis", "report"], []),
     "tools/report/tree": (["base", "names", "stats", "tree", "draw", "analysis", "report"], []),
     # Idle time is shown as a call tree, too.

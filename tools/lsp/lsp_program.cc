@@ -86,27 +86,30 @@ class Background {
     return stop_ || index_wanted_;
   }
 
-  // Returns false at the end. Otherwise the next thing to do: a page, or the index.
-  bool Next(std::optional<PageWish>& page) FIELDCOST_EXCLUDES(mutex_) {
+  enum class Task { kStop, kIndex, kPage };
+  // Waits for the next thing to do; sets `page` if it is one.
+  Task Next(PageWish& page) FIELDCOST_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     wanted_signal_.Wait(mutex_, [this]() FIELDCOST_REQUIRES(mutex_) {
       return stop_ || index_wanted_ || !pages_.empty();
     });
-    page.reset();
-    if (!pages_.empty()) {
-      page = std::move(pages_.front());
-      pages_.pop_front();
-    } else {
+    if (stop_) return Task::kStop;
+    if (pages_.empty()) {
       index_wanted_ = false;
+      return Task::kIndex;
     }
-    return !stop_;
+    page = std::move(pages_.front());
+    pages_.pop_front();
+    return Task::kPage;
   }
 
   void Work() FIELDCOST_EXCLUDES(mutex_) {
-    std::optional<PageWish> page;
-    while (Next(page)) {
-      if (page) {
-        WriteWishedPage(*page, file_, cache_directory_, SystemClock().Now());
+    PageWish page;
+    for (;;) {
+      const Task task = Next(page);
+      if (task == Task::kStop) return;
+      if (task == Task::kPage) {
+        WriteWishedPage(page, file_, cache_directory_, SystemClock().Now());
         continue;
       }
       auto index =

@@ -13,9 +13,9 @@
 namespace fieldcost::lsp {
 namespace {
 
-// The line at the end of an edit's new text; nullopt if it replaced the whole document.
+// The line at the end of an edit's new text; nullopt if it was whole lines or the whole document.
 std::optional<std::uint32_t> LineAfter(const DocumentChange& change) {
-  if (!change.range) return std::nullopt;
+  if (!change.range || change.text.ends_with('\n')) return std::nullopt;
   const auto lines = std::count(change.text.begin(), change.text.end(), '\n');
   return change.range->start.line + static_cast<std::uint32_t>(lines);
 }

@@ -9,12 +9,13 @@
 #include "common/base/ascii.h"
 #include "common/base/percent_encode.h"
 #include "common/base/text.h"
+#include "tools/report/file_names.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
-                                                           "{api}"};
+constexpr std::array<std::string_view, 5> kPlaceholders = {"{soname}", "{symbol}", "{version}",
+                                                           "{api}", "{page}"};
 
 // The characters that stay unescaped in an untrusted template: these and, of the reserved ones, all
 // but brackets and parentheses, which have a meaning in Markdown.
@@ -33,9 +34,9 @@ template <typename Literal>
 std::string Fill(std::string_view link_template, const stats::ApiKey& api, Literal literal,
                  std::size_t& places) {
   const auto encoded = [](std::string_view name) { return PercentEncode(name, kUnreserved); };
-  const std::array<std::string, 4> values = {encoded(api.soname), encoded(api.symbol),
-                                             encoded(api.package_version),
-                                             encoded(api.soname) + "!" + encoded(api.symbol)};
+  const std::array<std::string, 5> values = {
+      encoded(api.soname), encoded(api.symbol), encoded(api.package_version),
+      encoded(api.soname) + "!" + encoded(api.symbol), PagePath(api)};
   std::string link;
   for (std::size_t i = 0; i < link_template.size();) {
     const std::string_view placeholder = PlaceholderAt(link_template.substr(i));
@@ -83,7 +84,8 @@ Status CheckLinkTemplate(std::string_view untrusted_template) {
     if (untrusted_template[i] != '{' && untrusted_template[i] != '}') continue;
     const std::string_view placeholder = PlaceholderAt(untrusted_template.substr(i));
     if (placeholder.empty())
-      return refuse("only these may stand in braces: {soname}, {symbol}, {version} and {api}");
+      return refuse(
+          "only these may stand in braces: {soname}, {symbol}, {version}, {api} and {page}");
     i += placeholder.size() - 1;
   }
   return {};

@@ -10,13 +10,14 @@ namespace fieldcost::report {
 
 // The address of an API's page: "https://costs.example/api/{soname}!{symbol}". {soname}, {symbol}
 // and {version} (empty if unknown) are replaced by the API's, {api} by "soname!symbol". They are
-// percent-encoded except for letters, digits and "-._~" (RFC 3986 §2.3), in {api} also the "!". The
-// rest stays as it is. The same rules apply to all documents and to editors. Pure.
+// percent-encoded except for letters, digits and "-._~" (RFC 3986 §2.3), in {api} also the "!".
+// {page} is the API's page in a static site ("soname/symbol.html", PagePath()). The rest stays as
+// it is. The same rules apply to all documents and to editors. Pure.
 
 inline constexpr std::size_t kMaxTemplateBytes = 2'048;
 
 // kInvalidArgument unless the template is printable ASCII without spaces, quotes and angle
-// brackets, every brace belongs to one of the four placeholders, and it begins with http:// or
+// brackets, every brace belongs to one of the five placeholders, and it begins with http:// or
 // https:// or is relative: none of our links may run a script.
 Status CheckLinkTemplate(std::string_view untrusted_template);
 

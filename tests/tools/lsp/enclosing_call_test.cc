@@ -33,7 +33,7 @@ TEST(EnclosingCallTest, BracketsAndListsBelongToTheArguments) {
   EXPECT_EQ(CalledAt("f(a[|"), "f");
   EXPECT_EQ(CalledAt("f({1, {|"), "f");
   EXPECT_EQ(CalledAt("f(1, {1, 2}, |"), "f");
-  EXPECT_EQ(CalledAt("f([] { g(); h(1; }, |"), "f");
+  EXPECT_EQ(CalledAt("f([] { g(); h(1); }, |"), "f");
   EXPECT_EQ(CalledAt("f(\")\", ')', /* ) */ |"), "f");
 }
 

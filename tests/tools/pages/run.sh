@@ -34,6 +34,8 @@ readonly TEST_TIMEOUT_S=240
 . tests/support/npm.sh
 
 check_node
+FIELDCOST_SITE_SEARCH="$PWD/tools/report/page_parts/site_search.js" \
+  timeout 60 node --test "$SOURCES/site_search_test.mjs" > /dev/null || fail "the search of a static site does not work"
 chromium="$(command -v chromium)" || skip "chromium is missing"
 [[ -f /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]] || skip "fonts-dejavu-core is missing"
 for program in "$FIELDCOST" "$WRITE_RECORDINGS"; do

@@ -13,7 +13,7 @@
 #include "tools/report/cards/card_index.h"
 #include "tools/report/cards/card_svg.h"
 #include "tools/report/cards/card_text.h"
-#include "tools/report/cards/file_names.h"
+#include "tools/report/file_names.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -87,7 +87,7 @@ command::Command CardsCommand() {
       .help =
           R"(For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and
 index.html, index.md, index.json. TEMPLATE: {soname}, {symbol}, {version} and {api} are filled
-in, percent-encoded. The same catalogue gives the same bytes. Example:
+in, percent-encoded; {page} is the page of `docs site`. The same catalogue gives the same bytes. Example:
   fieldcost docs cards --output cards --url 'https://costs.example/{api}')",
       .options = {{.names = "--output",
                    .value = "DIRECTORY",
@@ -113,8 +113,9 @@ command::Command DocsCommand() {
           .summary = "Cost cards for documentation",
           .help = R"(Examples:
   fieldcost docs cards --output cards --library libz.so.1
-  fieldcost docs doxygen html --tag-file zlib.tag --library libz.so.1)",
-          .commands = {CardsCommand(), DocsDoxygenCommand()}};
+  fieldcost docs doxygen html --tag-file zlib.tag --library libz.so.1
+  fieldcost docs site costs)",
+          .commands = {CardsCommand(), DocsDoxygenCommand(), DocsSiteCommand()}};
 }
 
 }  // namespace fieldcost::cli

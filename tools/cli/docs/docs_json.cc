@@ -33,6 +33,13 @@ std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenan
   return Print(json);
 }
 
+std::string SiteJson(const SiteCounts& counts, const report::Provenance& provenance) {
+  boost::json::object json = Freshness(provenance);
+  json["libraries"] = counts.libraries;
+  json["functions"] = counts.functions;
+  return Print(json);
+}
+
 std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance) {
   boost::json::object json = Freshness(provenance);
   json["functions"] = counts.functions;

@@ -13,6 +13,12 @@ namespace fieldcost::cli {
 // The files of each card; also the content of index.json.
 std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenance& provenance);
 
+struct SiteCounts {
+  std::uint64_t libraries = 0;
+  std::uint64_t functions = 0;  // pages, one per API
+};
+std::string SiteJson(const SiteCounts& counts, const report::Provenance& provenance);
+
 struct DoxygenCounts {
   std::uint64_t functions = 0;  // distinct names of documented functions
   std::uint64_t found = 0;      // of these, the ones in the catalogue

@@ -10,7 +10,8 @@
 
 namespace fieldcost::report {
 
-std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic) {
+std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic,
+                          const CardIndexHead& head) {
   using enum ColumnKind;
   SpectrumScale scale;
   for (const IndexedCard& indexed : cards) {
@@ -37,8 +38,9 @@ std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic) {
          scale.Cell(BarsOf(shown), shown.metric), draw::EscapeHtml(newest.p50),
          draw::EscapeHtml(newest.p99), newest.contributions, draw::EscapeHtml(newest.version)});
   }
-  std::string html =
-      PageBegin("Costs of library functions") + "<main>\n<h1>Costs of library functions</h1>\n";
+  const std::string title = draw::EscapeHtml(head.untrusted_title);
+  std::string html = PageBegin(head.untrusted_title) + head.navigation_html +
+                     fmt::format("<main>\n<h1>{}</h1>\n", title);
   if (synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
   return html + TableHtml(table) + "</main>\n" + PageEnd();
 }

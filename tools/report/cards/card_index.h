@@ -14,8 +14,14 @@ struct IndexedCard {
   std::string path;  // a relative URL of the card's documents, without their suffix
 };
 
+struct CardIndexHead {
+  std::string untrusted_title = "Costs of library functions";
+  std::string navigation_html;  // our own HTML above the title
+};
+
 // Returns a self-contained document whose links lead to PATH.html.
-std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic);
+std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic,
+                          const CardIndexHead& head = {});
 
 // Returns the index as Markdown (CommonMark with tables), without spectra; links lead to PATH.md.
 std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic);

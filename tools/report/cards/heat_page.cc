@@ -99,10 +99,11 @@ std::string CardSection(const CostCard& card, std::size_t number) {
 
 }  // namespace
 
-std::string HeatPage(std::span<const CostCard> cards) {
+std::string HeatPage(std::span<const CostCard> cards, const HeatPageLinks& links) {
   FIELDCOST_CHECK(!cards.empty());
   const std::string name = WordsOf(cards.front()).function;
   std::string html = PageBegin("fieldcost: cost of " + name);
+  html += links.before_html;
   html += fmt::format("<header>\n<h1>Cost of {}</h1>\n", draw::EscapeHtml(name));
   if (cards.front().provenance.synthetic) {
     html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
@@ -113,7 +114,7 @@ std::string HeatPage(std::span<const CostCard> cards) {
       "(left) to expensive (right). The stronger a square, the more of the version's calls cost "
       "that. Point at a square for its share and its mean.</p>\n</header>\n<main>\n";
   for (std::size_t i = 0; i < cards.size(); ++i) html += CardSection(cards[i], i + 1);
-  return html + "</main>\n" + PageEnd();
+  return html + links.after_html + "</main>\n" + PageEnd();
 }
 
 }  // namespace fieldcost::report

@@ -11,6 +11,10 @@ namespace fieldcost::report {
 // a heat map with one line per version (newest first) and one column per bucket, all on one scale;
 // and the numbers. Several APIs follow one another. Names are escaped. Deterministic. REQUIRES: at
 // least one card.
-std::string HeatPage(std::span<const CostCard> cards);
+struct HeatPageLinks {
+  std::string before_html;  // our own HTML above the heading, and at the end
+  std::string after_html;
+};
+std::string HeatPage(std::span<const CostCard> cards, const HeatPageLinks& links = {});
 
 }  // namespace fieldcost::report

@@ -88,8 +88,11 @@ local function floating()
     if vim.api.nvim_win_get_config(window).relative ~= '' then return window end
   end
 end
-local key = vim.fn.maparg('<C-s>', 'i', false, true)
-if key.callback then
+local key
+for _, one in ipairs(vim.api.nvim_buf_get_keymap(buffer, 'i')) do
+  if one.lhs:lower() == '<c-s>' then key = one end
+end
+if key then
   if floating() then vim.api.nvim_win_close(floating(), true) end
   vim.api.nvim_win_set_cursor(0, { 2, 34 })
   key.callback()

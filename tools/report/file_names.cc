@@ -1,4 +1,4 @@
-#include "tools/report/cards/file_names.h"
+#include "tools/report/file_names.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +32,16 @@ std::string SafeFileName(std::string_view untrusted_name) {
   if (!name.empty() && name.size() <= kMaxFileNameBytes) return name;
   // "~-" occurs in no other name.
   return name.substr(0, kMaxFileNameBytes) + "~-" + HashOf(untrusted_name);
+}
+
+std::string PagePath(const stats::ApiKey& untrusted_api) {
+  const std::string folder = SafeFileName(untrusted_api.soname);
+  const std::string page = SafeFileName(untrusted_api.symbol) + ".html";
+  // "~69" stands for the "i", which occurs in no other name.
+  const auto apart = [](const std::string& name) {
+    return name == "index.html" ? "~69ndex.html" : name;
+  };
+  return apart(folder) + "/" + apart(page);
 }
 
 std::string FileNames::Take(std::string_view untrusted_name) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/stats/api_key.h"
+
 namespace fieldcost::report {
 
 // Converts a name into a file name that is valid on any file system and, unescaped, in any URL:
@@ -22,5 +24,10 @@ class FileNames {
  private:
   std::set<std::string> taken_;  // in lower case
 };
+
+// The page of an API among those of many libraries: "SONAME/SYMBOL.html" with such names. None is
+// an "index.html", which lists the others. Where file names ignore case, names that differ only in
+// case share a page.
+std::string PagePath(const stats::ApiKey& untrusted_api);
 
 }  // namespace fieldcost::report

@@ -1,4 +1,4 @@
-#include "tools/report/cards/file_names.h"
+#include "tools/report/file_names.h"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +19,14 @@ TEST(SafeFileNameTest, AnyNameBecomesOneThatIsSafeAndItsOwn) {
   FileNames names;
   EXPECT_EQ(names.Take("Value"), "Value");
   EXPECT_NE(names.Take("value"), "value") << "not everywhere another file";
+}
+
+TEST(PagePathTest, NoApiTakesThePlaceOfAnIndex) {
+  EXPECT_EQ(PagePath({.soname = "libz.so.1", .symbol = "deflate"}), "libz.so.1/deflate.html");
+  EXPECT_EQ(PagePath({.soname = "libstdc++.so.6", .symbol = "_Z1fv"}),
+            "libstdc~2B~2B.so.6/_Z1fv.html");
+  EXPECT_EQ(PagePath({.soname = "libc.so.6", .symbol = "index"}), "libc.so.6/~69ndex.html");
+  EXPECT_EQ(PagePath({.soname = "index.html", .symbol = "f"}), "~69ndex.html/f.html");
 }
 
 TEST(LocalPageFileTest, EachApiHasItsOwnFileBelowTheCacheDirectory) {
