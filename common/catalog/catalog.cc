@@ -94,6 +94,9 @@ Result<Freshness> Catalog::GetFreshness() const {
   freshness.synthetic = sync.synthetic;
   freshness.snapshot_expires = sync.snapshot_expires;
   freshness.row_count = sync.row_count;
+  freshness.is_complete = sync.is_complete;
+  freshness.refresh = sync.refresh;
+  freshness.refresh_problem = sync.refresh_problem;
   return freshness;
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/catalog/refresh_schedule.h"
 #include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
 
@@ -27,6 +28,12 @@ struct Freshness {
   std::uint32_t contribution_threshold = 0;
   bool synthetic = false;
   WallTime snapshot_expires{};
+  RefreshState refresh;
+  std::string refresh_problem;  // why the last attempt failed; empty if it did not
+
+  // Each part of the catalogue has been stored in some version. Until then, no order by total and
+  // no share of the whole is known.
+  bool is_complete = false;
 
   // The signed metadata has expired: a newer one should exist. The catalogue remains usable.
   bool Expired(WallTime now) const { return snapshot_expires < now; }

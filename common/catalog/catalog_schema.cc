@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/catalog/catalog.h"
 #include "common/crypto/random.h"
+#include "common/shm/mix.h"
 #include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {
@@ -72,6 +73,12 @@ Status VisitFields(State& state, Visitor&& visit) {
   FIELDCOST_TRY(visit("share_day", state.share_day));
   FIELDCOST_TRY(visit("share_done", state.share_done));
   FIELDCOST_TRY(visit("share_complete_day", state.share_complete_day));
+  FIELDCOST_TRY(visit("is_complete", state.is_complete));
+  FIELDCOST_TRY(visit("refresh_seconds", state.refresh.period));
+  FIELDCOST_TRY(visit("refresh_failures", state.refresh.failures));
+  FIELDCOST_TRY(visit("refresh_next_try", state.refresh.next_try));
+  FIELDCOST_TRY(visit("refresh_was_missed", state.refresh.was_missed));
+  FIELDCOST_TRY(visit("refresh_problem", state.refresh_problem));
   return {};
 }
 
@@ -91,6 +98,9 @@ class FieldReader {
   void Get(std::string& field) { field = select_.ColumnText(0); }
   void Get(WallTime& field) {
     field = WallTime(WallTime::duration(static_cast<WallTime::rep>(select_.ColumnInt(0))));
+  }
+  void Get(std::chrono::seconds& field) {
+    field = std::chrono::seconds(static_cast<std::int64_t>(select_.ColumnInt(0)));
   }
   template <typename Number>
   void Get(Number& field) {
@@ -115,6 +125,9 @@ class FieldWriter {
   void Put(const std::string& field) { insert_.Blob(field); }
   void Put(const WallTime& field) {
     insert_.Int(static_cast<std::uint64_t>(field.time_since_epoch().count()));
+  }
+  void Put(const std::chrono::seconds& field) {
+    insert_.Int(static_cast<std::uint64_t>(field.count()));
   }
   template <typename Number>
   void Put(const Number& field) {
@@ -203,6 +216,7 @@ Result<SyncState> LoadState(const sqlite::Database& database) {
   sqlite::Statement select = database.Prepare("SELECT value FROM meta WHERE key = ?1");
   SyncState state;
   FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
+  state.refresh.seed = shm::MixBits(state.seed);
   return state;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/catalog/refresh_schedule.h"
 #include "common/sqlite/sqlite.h"
 #include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
@@ -36,13 +37,18 @@ struct SyncState {
   bool synthetic = false;
   unsigned fragment_bits = 0;
   WallTime last_sync{};
-  std::uint64_t seed = 0;    // of this catalogue's own fragment order
+  std::uint64_t seed = 0;    // of this catalogue's own fragment order, and of its refresh slots
   std::uint64_t cursor = 0;  // position in that order where the next share begins
   std::int64_t share_day = 0;
   std::uint64_t row_count = 0;  // over all APIs
   std::uint64_t api_count = 0;
   std::uint64_t share_done = 0;  // fragments of that day's share fetched so far
   std::int64_t share_complete_day = 0;
+  // Each fragment has been stored once. Stays true: what replaces a fragment covers all of it.
+  bool is_complete = false;
+  // Automatic refreshing. Its seed is the one above, changed so that the two are unrelated.
+  RefreshState refresh;
+  std::string refresh_problem;  // of the last attempt, if it failed
 };
 
 // Opens for reading. kNotFound, kCorrupt if it is not a catalogue, kUnsupported if it has another

@@ -24,6 +24,9 @@ namespace {
 constexpr std::size_t kMaxResponseBytes =
     std::max(wire::kMaxMetadataBytes, wire::kMaxFragmentBytes);
 
+// Free space that a sync leaves on the disk at least, apart from what it fetches.
+constexpr std::uint64_t kSpareBytes = kMiB;
+
 std::int64_t DayOf(WallTime time) {
   return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
 }
@@ -60,6 +63,10 @@ class Syncer {
   Result<SyncReport> Run();
 
  private:
+  Result<SyncReport> Fetch();
+  // Stores the outcome, on top of what was stored before: progress of a failed fragment is dropped.
+  Status NoteOutcome(const Result<SyncReport>& outcome);
+  Status CheckRoom(const std::vector<std::uint32_t>& fragments) const;
   Status AdoptSnapshot(const wire::SnapshotMetadata& snapshot);
   Result<std::vector<bool>> Stale() const;
   Status FetchAll(http::Client& client);
@@ -144,8 +151,9 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
                                                           std::uint32_t fragment,
                                                           const WantedFragment& wanted) {
   const std::string what = fmt::format("fragment {}", fragment);
-  FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                   Fetch(client, wire::FragmentPath(wanted.sha256), wanted.size_bytes, what));
+  FIELDCOST_ASSIGN(
+      const std::string untrusted_bytes,
+      catalog::Fetch(client, wire::FragmentPath(wanted.sha256), wanted.size_bytes, what));
   report_.bytes_fetched += untrusted_bytes.size();
   if (untrusted_bytes.size() != wanted.size_bytes ||
       crypto::Sha256(untrusted_bytes) != wanted.sha256) {
@@ -223,6 +231,23 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
   return mark.Int(fragment).Blob(wanted.sha256).Int(static_cast<std::uint64_t>(today_)).Run();
 }
 
+// Fails before anything is fetched rather than in the middle. Everything is written twice: to the
+// write-ahead log, and then to the file.
+Status Syncer::CheckRoom(const std::vector<std::uint32_t>& fragments) const {
+  std::uint64_t needed_bytes = kSpareBytes;
+  for (const std::uint32_t fragment : fragments) {
+    FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
+    needed_bytes += 2 * wanted.size_bytes;
+  }
+  std::error_code error;
+  const auto room = std::filesystem::space(options_.catalog_file.parent_path(), error);
+  if (error || room.available >= needed_bytes) return {};
+  return Fail(ErrorCode::kIo,
+              "fetch {} fragments: {} has {} KiB free, at least {} KiB are needed; free some space",
+              fragments.size(), options_.catalog_file.parent_path().string(), room.available / kKiB,
+              needed_bytes / kKiB);
+}
+
 Status Syncer::FetchAll(http::Client& client) {
   FIELDCOST_ASSIGN(std::vector<bool> stale, Stale());
   const auto count = static_cast<std::uint32_t>(stale.size());
@@ -242,10 +267,14 @@ Status Syncer::FetchAll(http::Client& client) {
       options_.fragments_per_day != 0 ? options_.fragments_per_day : DefaultShare(count);
   std::uint64_t limit = share > state_.share_done ? share - state_.share_done : 0;
   if (state_.share_complete_day == today_) limit = 0;
-  if (options_.full) limit = count;
+  // The first sync fetches everything, since a part of a catalogue misleads.
+  if (options_.full || !state_.is_complete) limit = count;
   const std::vector<std::uint32_t> positions = NextStale(order, stale, state_.cursor, limit);
 
   steps_total_ = static_cast<std::uint32_t>(wanted.size() + positions.size());
+  std::vector<std::uint32_t> fragments = wanted;
+  for (const std::uint32_t position : positions) fragments.push_back(order[position]);
+  FIELDCOST_TRY(CheckRoom(fragments));
   for (const std::uint32_t fragment : wanted) {
     FIELDCOST_TRY(FetchAndStore(client, fragment));
   }
@@ -256,6 +285,7 @@ Status Syncer::FetchAll(http::Client& client) {
     FIELDCOST_TRY(FetchAndStore(client, order[position]));
   }
   state_.share_complete_day = today_;
+  state_.is_complete = state_.is_complete || limit == count;
   return {};
 }
 
@@ -278,11 +308,11 @@ Status Syncer::AddToWitness() {
   return {};
 }
 
-Result<SyncReport> Syncer::Run() {
+Result<SyncReport> Syncer::Fetch() {
   // A damaged witness is reported before anything is fetched.
   if (!options_.witness_file.empty()) FIELDCOST_TRY(LoadWitness(options_.witness_file));
-  const bool done_today = state_.share_complete_day == today_ && state_.snapshot_version != 0;
-  if (done_today && !options_.full && options_.wanted_api.empty()) {
+  const bool done_today = state_.share_complete_day == today_ && state_.is_complete;
+  if (done_today && !options_.full && !options_.automatic && options_.wanted_api.empty()) {
     report_.already_done_today = true;
     FIELDCOST_TRY(AddToWitness());
   } else {
@@ -304,13 +334,59 @@ Result<SyncReport> Syncer::Run() {
   return report_;
 }
 
+Status Syncer::NoteOutcome(const Result<SyncReport>& outcome) {
+  FIELDCOST_ASSIGN(state_, LoadState(database_));
+  state_.refresh_problem = outcome ? "" : outcome.error().message;
+  if (outcome) state_.refresh = RefreshSchedule(state_.refresh).AfterSuccess(clock_.Now());
+  return SaveProgress();
+}
+
+Result<SyncReport> Syncer::Run() {
+  if (options_.automatic) {
+    if (!RefreshSchedule(state_.refresh).IsDue(clock_.Now())) return SyncReport{.not_due = true};
+    state_.refresh = RefreshSchedule(state_.refresh).AfterFailure(clock_.Now());
+    state_.refresh_problem = "interrupted";
+    FIELDCOST_TRY(SaveProgress());
+  }
+  Result<SyncReport> outcome = Fetch();
+  if (outcome && outcome->already_done_today) return outcome;
+  const Status noted = NoteOutcome(outcome);
+  if (outcome && !noted) return noted.error();
+  return outcome;
+}
+
 }  // namespace
 
 Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock) {
-  FIELDCOST_ASSIGN(const UniqueFd lock, LockForSync(options.catalog_file));
+  const Result<UniqueFd> lock = LockForSync(options.catalog_file);
+  if (!lock && lock.error().code == ErrorCode::kUnavailable && options.automatic) {
+    return SyncReport{.not_due = true};
+  }
+  if (!lock) return lock.error();
   FIELDCOST_ASSIGN(sqlite::Database database, OpenForWriting(options.catalog_file));
   FIELDCOST_ASSIGN(SyncState state, LoadState(database));
   return Syncer(options, clock, std::move(database), std::move(state)).Run();
+}
+
+Result<WallTime> NextRefresh(const std::filesystem::path& catalog_file, WallTime now) {
+  FIELDCOST_ASSIGN(sqlite::Database database, OpenForWriting(catalog_file));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  const auto corrected = RefreshSchedule(state.refresh).Corrected(now);
+  if (!corrected) return state.refresh.next_try;
+  state.refresh = *corrected;
+  FIELDCOST_TRY(SaveState(database, state));
+  FIELDCOST_TRY(transaction.Commit());
+  return state.refresh.next_try;
+}
+
+Status PostponeRefresh(const std::filesystem::path& catalog_file, WallTime now) {
+  FIELDCOST_ASSIGN(sqlite::Database database, OpenForWriting(catalog_file));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  state.refresh = RefreshSchedule(state.refresh).Postponed(now);
+  FIELDCOST_TRY(SaveState(database, state));
+  return transaction.Commit();
 }
 
 }  // namespace fieldcost::catalog

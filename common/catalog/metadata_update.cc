@@ -112,6 +112,7 @@ Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Da
   if (timestamp->version != state.timestamp_version) {
     state.timestamp_version = timestamp->version;
     state.timestamp_sha256 = std::move(sha256);
+    state.refresh.period = std::chrono::seconds(timestamp->refresh_seconds);
     FIELDCOST_TRY(Save(database, state));
   }
   return timestamp;

@@ -68,12 +68,14 @@ TEST_F(SyncTest, AnApiThatIsNoLongerPublishedDisappears) {
 
 TEST_F(SyncTest, DailySharesCycleThroughEverythingInAWeekThoughAllChangesDaily) {
   std::vector<unsigned> fetched_per_day;
+  publisher_.Publish(MakeRows(200, 10), 4, clock_.Now());
+  ASSERT_TRUE(SyncNow(false).has_value());
   for (unsigned day = 0; day < 7; ++day) {
+    clock_.Advance(kDay);
     publisher_.Publish(MakeRows(200, 1000 + day), 4, clock_.Now());
     const auto report = SyncNow(false);
     ASSERT_TRUE(report.has_value()) << report.error().message;
     fetched_per_day.push_back(report->fragments_fetched);
-    clock_.Advance(kDay);
   }
   EXPECT_THAT(fetched_per_day, ::testing::Each(3U));  // a seventh of 16, rounded up
   EXPECT_EQ(Fresh().fragments_present, 16U);
@@ -94,7 +96,7 @@ TEST_F(SyncTest, AWeekWithoutChangesLeavesNothingStale) {
 }
 
 TEST_F(SyncTest, FetchesNothingTwiceOnOneDay) {
-  publisher_.Publish(MakeRows(100, 1000), 4, kNow);
+  FetchThenPublishAgain();
   ASSERT_TRUE(SyncNow(false).has_value());
   publisher_.TakeRequests();
   clock_.Advance(hours(1));
@@ -106,10 +108,10 @@ TEST_F(SyncTest, FetchesNothingTwiceOnOneDay) {
 }
 
 TEST_F(SyncTest, AWantedApiIsFetchedAtOnceEvenIfTodaysShareIsDone) {
-  publisher_.Publish(MakeRows(100, 1000), 4, kNow);
+  FetchThenPublishAgain();
   ASSERT_TRUE(SyncNow(false).has_value());
   unsigned missing = 0;
-  while (SumOf(missing) != 0) ++missing;
+  while (SumOf(missing) == (missing + 1) * 1000U) ++missing;
   const auto report = SyncNow(
       false, "lib" + std::to_string(missing % 5) + ".so.1!function_" + std::to_string(missing));
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -138,8 +140,28 @@ TEST_F(SyncTest, AnInterruptedSyncResumesWhereItStopped) {
   EXPECT_EQ(Fresh().fragments_current, 16U);
 }
 
-TEST_F(SyncTest, AnInterruptedShareIsCompletedAndNotRepeatedOnTheSameDay) {
+TEST_F(SyncTest, TheFirstSyncIsCompleteEvenAfterAnInterruption) {
   publisher_.Publish(MakeRows(100, 1000), 4, kNow);
+  publisher_.FailAfterFragments(5);
+  ASSERT_FALSE(SyncNow(false).has_value());
+  EXPECT_EQ(Fresh().fragments_present, 5U);
+  EXPECT_FALSE(Fresh().is_complete);
+  publisher_.FailAfterFragments(-1);
+  publisher_.TakeRequests();
+  ASSERT_TRUE(SyncNow(false).has_value());
+  EXPECT_EQ(publisher_.TakeFragmentRequests(), 11U);
+  EXPECT_TRUE(Fresh().is_complete);
+  // Another division into fragments takes nothing away.
+  clock_.Advance(kDay);
+  publisher_.Publish(MakeRows(100, 3000), 5, clock_.Now());
+  const auto report = SyncNow(false);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->fragments_fetched, 5U);
+  EXPECT_TRUE(Fresh().is_complete);
+}
+
+TEST_F(SyncTest, AnInterruptedShareIsCompletedAndNotRepeatedOnTheSameDay) {
+  FetchThenPublishAgain();
   publisher_.FailAfterFragments(2);
   ASSERT_FALSE(SyncNow(false).has_value());
   publisher_.FailAfterFragments(-1);
@@ -189,6 +211,106 @@ TEST_F(SyncTest, ASecondSyncReportsTheRunningOne) {
   };
   ASSERT_TRUE(Sync(options, clock_).has_value());
   EXPECT_EQ(refused, 2U);
+}
+
+class RefreshTest : public SyncTest {
+ protected:
+  Result<SyncReport> Refresh() {
+    SyncOptions options = publisher_.Client(directory_.path());
+    options.automatic = true;
+    return Sync(options, clock_);
+  }
+  WallTime Next() {
+    const auto next = NextRefresh(directory_.path() / "catalog.db", clock_.Now());
+    EXPECT_TRUE(next) << next.error().message;
+    return next.value_or(WallTime{});
+  }
+  void SleepUntil(WallTime time) { clock_.Advance(time - clock_.Now()); }
+};
+
+TEST_F(RefreshTest, FollowsTheServicesPeriodAndContactsNothingInBetween) {
+  publisher_.timestamp.refresh_seconds = 6 * 3600;
+  publisher_.Publish(MakeRows(20, 1000), 2, kNow);
+  EXPECT_LE(Next(), kNow) << "never fetched";
+  ASSERT_TRUE(Refresh().has_value());
+  for (int i = 0; i < 8; ++i) {
+    const WallTime next = Next();
+    EXPECT_GT(next, clock_.Now() + hours(3) - std::chrono::microseconds(1));
+    EXPECT_LE(next, clock_.Now() + hours(9));
+    publisher_.TakeRequests();
+    clock_.Advance((next - clock_.Now()) / 2);
+    const auto early = Refresh();
+    ASSERT_TRUE(early.has_value()) << early.error().message;
+    EXPECT_TRUE(early->not_due);
+    EXPECT_THAT(publisher_.TakeRequests(), ::testing::IsEmpty());
+    SleepUntil(next);
+    publisher_.Publish(MakeRows(20, 2000 + static_cast<unsigned>(i)), 2, next);
+    const auto due = Refresh();
+    ASSERT_TRUE(due.has_value()) << due.error().message;
+    EXPECT_FALSE(due->not_due);
+    EXPECT_THAT(publisher_.TakeRequests(), ::testing::Contains(wire::kTimestampPath));
+    EXPECT_EQ(Fresh().snapshot_version, static_cast<unsigned>(i) + 2)
+        << "also on a day whose share was fetched";
+  }
+  EXPECT_EQ(Fresh().refresh.period, hours(6));
+}
+
+TEST_F(RefreshTest, FailuresAreRecordedAndBackOff) {
+  publisher_.Publish(MakeRows(20, 1000), 2, kNow);
+  ASSERT_TRUE(Refresh().has_value());
+  const std::string timestamp = publisher_.Get(wire::kTimestampPath);
+  publisher_.Remove(wire::kTimestampPath);
+  for (std::uint32_t failures = 1; failures <= 3; ++failures) {
+    SleepUntil(Next());
+    EXPECT_FALSE(Refresh().has_value());
+    EXPECT_EQ(Fresh().refresh.failures, failures);
+    EXPECT_THAT(Fresh().refresh_problem, ::testing::HasSubstr("published nothing"));
+    EXPECT_GE(Next(), clock_.Now() + hours(1));
+    publisher_.TakeRequests();
+    EXPECT_TRUE(Refresh().has_value()) << "not due";
+    EXPECT_THAT(publisher_.TakeRequests(), ::testing::IsEmpty());
+  }
+  publisher_.Publish(MakeRows(20, 1000), 2, Next());
+  SleepUntil(Next());
+  ASSERT_TRUE(Refresh().has_value());
+  EXPECT_EQ(Fresh().refresh.failures, 0U);
+  EXPECT_EQ(Fresh().refresh_problem, "");
+}
+
+TEST_F(RefreshTest, AnAttemptThatIsInterruptedIsNotRepeatedAtOnce) {
+  publisher_.Publish(MakeRows(20, 1000), 2, kNow);
+  SyncOptions options = publisher_.Client(directory_.path());
+  options.automatic = true;
+  bool was_recorded = false;
+  options.server.may_go_on = [&]() -> Status {
+    was_recorded =
+        was_recorded || (Fresh().refresh.failures == 1 && Fresh().refresh_problem == "interrupted");
+    return {};
+  };
+  ASSERT_TRUE(Sync(options, clock_).has_value());
+  EXPECT_TRUE(was_recorded) << "a process that is killed in the middle leaves a failure";
+  EXPECT_EQ(Fresh().refresh.failures, 0U);
+}
+
+TEST_F(RefreshTest, ASyncByHandSetsTheNextRefreshAndItsFailureDoesNotPostponeIt) {
+  publisher_.Publish(MakeRows(20, 1000), 2, kNow);
+  ASSERT_TRUE(SyncNow(true).has_value());
+  const WallTime next = Next();
+  EXPECT_GE(next, kNow + hours(12));
+  publisher_.Remove(wire::kTimestampPath);
+  EXPECT_FALSE(SyncNow(true).has_value());
+  EXPECT_EQ(Next(), next);
+  EXPECT_NE(Fresh().refresh_problem, "");
+}
+
+TEST_F(RefreshTest, PostponesByAnHourWithoutContactingTheServer) {
+  publisher_.Publish(MakeRows(20, 1000), 2, kNow);
+  ASSERT_TRUE(PostponeRefresh(directory_.path() / "catalog.db", kNow));
+  EXPECT_EQ(Next(), kNow + hours(1));
+  const auto report = Refresh();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->not_due);
+  EXPECT_THAT(publisher_.TakeRequests(), ::testing::IsEmpty());
 }
 
 }  // namespace

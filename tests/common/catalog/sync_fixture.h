@@ -26,6 +26,15 @@ class SyncTest : public ::testing::Test {
     return Sync(options, clock_);
   }
 
+  // Afterwards there is a complete catalogue, and all of its 16 fragments are stale, a day later.
+  void FetchThenPublishAgain() {
+    publisher_.Publish(testing::MakeRows(100, 10), 4, clock_.Now());
+    ASSERT_TRUE(SyncNow(true).has_value());
+    clock_.Advance(kDay);
+    publisher_.Publish(testing::MakeRows(100, 1000), 4, clock_.Now());
+    publisher_.TakeRequests();
+  }
+
   void ExpectRefused(ErrorCode code, const std::string& why) {
     const auto report = SyncNow(true);
     ASSERT_FALSE(report.has_value());
