@@ -15,6 +15,7 @@
 
 #include "agent/harvest/harvester.h"
 #include "agent/policy/choose_weights.h"
+#include "agent/refresh/automatic_refresh.h"
 #include "agent/runs/policy_writer.h"
 #include "agent/settings/consent.h"
 #include "agent/settings/memory_dir.h"
@@ -43,6 +44,7 @@ constexpr hours kPolicyRetry{1};
 // Minimum interval between uploads, even after failures.
 constexpr minutes kUploadGap{1};
 constexpr hours kLongestSleep{24};
+constexpr hours kRefreshRetry{1};  // if the schedule cannot be stored
 constexpr std::uint32_t kWatchedEvents =
     IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
 constexpr std::uint32_t kGoneEvents = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
@@ -70,6 +72,24 @@ sigset_t StopSignals() {
   ::sigaddset(&set, SIGINT);
   return set;
 }
+
+// While this exists, SIGTERM and SIGINT end the process at once, also during a request.
+class MayExitAtOnce {
+ public:
+  MayExitAtOnce() {
+    g_may_exit_at_once = 1;
+    ::sigprocmask(SIG_UNBLOCK, &stop_, nullptr);
+  }
+  ~MayExitAtOnce() {
+    ::sigprocmask(SIG_BLOCK, &stop_, nullptr);
+    g_may_exit_at_once = 0;
+  }
+  MayExitAtOnce(const MayExitAtOnce&) = delete;
+  MayExitAtOnce& operator=(const MayExitAtOnce&) = delete;
+
+ private:
+  const sigset_t stop_ = StopSignals();
+};
 
 // Our signals are delivered only inside ppoll; those that stop us, also during a request.
 sigset_t BlockSignals() {
@@ -169,10 +189,12 @@ Result<std::string> DaemonLoop::Run() {
       const Status watched = WatchRuns();
       if (!watched) LogError("{}", watched.error().message);
       upload_ = true;
+      plan_refresh_ = true;
     }
     RefreshPolicy();
     if (harvest_at_ && *harvest_at_ <= Monotonic::now()) Harvest();
     Upload();
+    RefreshCatalogue();
     if (reload_) continue;
     if (!is_ready) systemd::NotifyReady("watching for run files");
     is_ready = true;
@@ -191,6 +213,10 @@ Status DaemonLoop::ArmTimer() {
     const auto until = upload_ ? gap : std::chrono::microseconds(**next - clock_->Now());
     wait = std::clamp(until, std::max(gap, std::chrono::microseconds(1)),
                       std::max<std::chrono::microseconds>(gap, kLongestSleep));
+  }
+  if (refresh_at_) {
+    wait = std::clamp(std::chrono::microseconds(*refresh_at_ - clock_->Now()),
+                      std::chrono::microseconds(1), wait);
   }
   for (;;) {
     timespec now{};
@@ -229,6 +255,7 @@ Status DaemonLoop::Wait() {
     // ECANCELED: the clock was set. Either way there may be something to do.
     [[maybe_unused]] const ssize_t got = ::read(timer_.get(), &expired, sizeof expired);
     upload_ = true;
+    plan_refresh_ = true;
   }
   return {};
 }
@@ -287,6 +314,7 @@ void DaemonLoop::HandleEvents() {
   const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
   const std::string consent_name = paths_.consent_file().filename().string();
   const std::string pause_name = paths_.pause_file().filename().string();
+  const std::string refresh_name = paths_.refresh_file().filename().string();
   // The file itself, or the next directory on the path to it.
   const std::string system_name = paths_.system_file.lexically_relative(watched_).begin()->string();
   for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= got;) {
@@ -296,6 +324,7 @@ void DaemonLoop::HandleEvents() {
     at += static_cast<ssize_t>(sizeof event + event.len);
     if (event.wd == state_watch_) {
       if (name == consent_name || name == pause_name) reload_ = true;
+      if (name == refresh_name) plan_refresh_ = true;
     } else if (event.wd == system_watch_) {
       // Events of the watched directory itself have no name.
       if (name.empty() || name == system_name) reload_ = true;
@@ -335,14 +364,13 @@ void DaemonLoop::Upload() {
   const auto consent = settings::EffectiveConsent(paths_);
   // So no signal arrives in the middle of a request, and the last harvest is made.
   if (!consent || consent->mode != settings::Mode::kOn) return;
-  const sigset_t stop = StopSignals();
-  g_may_exit_at_once = 1;
-  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  const auto report = agent_->Upload(volunteer::UploadWish::kWhatIsDue);
+  Result<upload::UploadReport> report = upload::UploadReport();
   Result<bool> has_new_policy = false;
-  if (report && report->batches_sent > 0) has_new_policy = agent_->RefreshFieldPolicy();
-  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
-  g_may_exit_at_once = 0;
+  {
+    const MayExitAtOnce may_exit;
+    report = agent_->Upload(volunteer::UploadWish::kWhatIsDue);
+    if (report && report->batches_sent > 0) has_new_policy = agent_->RefreshFieldPolicy();
+  }
   upload_not_before_ = Monotonic::now() + kUploadGap;
   if (!report) {
     LogError("{}", report.error().message);
@@ -360,6 +388,32 @@ void DaemonLoop::Upload() {
   }
 }
 
+// Reads the schedule only after something may have changed it, since that opens the catalogue.
+void DaemonLoop::RefreshCatalogue() {
+  if (plan_refresh_) {
+    plan_refresh_ = false;
+    const auto next = refresh::NextTime(paths_, agent_->config(), *clock_);
+    if (!next) LogWarning("the catalogue is not refreshed: {}", next.error().message);
+    refresh_at_ = next ? *next : clock_->Now() + kRefreshRetry;
+  }
+  if (!refresh_at_ || *refresh_at_ > clock_->Now()) return;
+  Result<refresh::RefreshOutcome> outcome = refresh::RefreshOutcome();
+  {
+    const MayExitAtOnce may_exit;
+    outcome = refresh::RefreshIfDue(paths_, agent_->config(), *clock_);
+  }
+  if (!outcome) {
+    LogWarning("the catalogue is not refreshed: {}", outcome.error().message);
+  } else if (outcome->report) {
+    LogInfo("refreshed the catalogue: {} fetched",
+            Counted(outcome->report->fragments_fetched, "fragment"));
+  }
+  const auto next = refresh::NextTime(paths_, agent_->config(), *clock_);
+  refresh_at_ = next ? *next : clock_->Now() + kRefreshRetry;
+  // Another process is fetching, or the outcome could not be stored.
+  if (refresh_at_ && *refresh_at_ <= clock_->Now()) refresh_at_ = clock_->Now() + kRefreshRetry;
+}
+
 Result<std::string> RunOnce(volunteer::Agent& agent, volunteer::UploadWish wish) {
   FIELDCOST_TRY(agent.WritePolicy({.documentation = true}));
   FIELDCOST_ASSIGN(const harvest::HarvestReport harvest, agent.Harvest());
@@ -375,6 +429,8 @@ Result<std::string> RunOnce(volunteer::Agent& agent, volunteer::UploadWish wish)
       FIELDCOST_TRY(renewed.WritePolicy());
     }
   }
+  const auto refreshed = refresh::RefreshIfDue(agent.paths(), agent.config(), SystemClock());
+  if (!refreshed) LogWarning("the catalogue is not refreshed: {}", refreshed.error().message);
   if (upload.stopped_by) return *upload.stopped_by;
   return fmt::format(
       "harvested {} of {} ({} refused); sent {} ({}, {} rejected), {} refused, {} left",

@@ -17,10 +17,11 @@ namespace fieldcost::daemon {
 
 // The event loop of `fieldcostd`. Harvests run files soon after their programs have closed them
 // (inotify), and every minute while there are any. Uploads at Agent::NextUpload() on the wall
-// clock, even if the clock is set or the machine sleeps meanwhile. Ends on SIGTERM or SIGINT, or
-// when consent becomes off or the administrator forbids collection. Rereads the settings on SIGHUP
-// and daily, since a policy may expire, and writes the policy then, or on waking if the catalogue
-// has changed. At most one instance per process, since it owns these signals.
+// clock, even if the clock is set or the machine sleeps meanwhile. Refreshes the catalogue when
+// that is due, if the user has switched it on (agent/refresh). Ends on SIGTERM or SIGINT, or when
+// consent becomes off or the administrator forbids collection. Rereads the settings on SIGHUP and
+// daily, since a policy may expire, and writes the policy then, or on waking if the catalogue has
+// changed. At most one instance per process, since it owns these signals.
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user is running.
@@ -43,7 +44,8 @@ class DaemonLoop {
   void Harvest();
   void Upload();
   void RefreshPolicy();
-  // Sets the timer to the next upload, or to a day from now if that is earlier.
+  void RefreshCatalogue();
+  // Sets the timer to the next upload or refresh, or to a day from now if that is earlier.
   Status ArmTimer();
   Status Wait();
   void HandleEvents();
@@ -67,14 +69,16 @@ class DaemonLoop {
   Deadline harvest_at_;
   Deadline policy_at_;
   Monotonic::time_point upload_not_before_{};
-  std::int64_t catalog_ns_ = 0;    // the catalogue's change time as of the last policy
-  std::uint32_t quick_looks_ = 0;  // harvests since the last event
-  bool upload_ = false;            // there may be new data to upload
+  std::optional<WallTime> refresh_at_;  // of the catalogue; nullopt: off
+  std::int64_t catalog_ns_ = 0;         // the catalogue's change time as of the last policy
+  std::uint32_t quick_looks_ = 0;       // harvests since the last event
+  bool upload_ = false;                 // there may be new data to upload
   bool reload_ = false;
+  bool plan_refresh_ = true;  // refresh_at_ may have changed
 };
 
-// Harvests once, and uploads what is due, or everything. Returns a summary. An unreachable server
-// is an error, although nothing is lost.
+// Harvests once, uploads what is due, or everything, and refreshes the catalogue if due. Returns a
+// summary. An unreachable server is an error, although nothing is lost.
 Result<std::string> RunOnce(volunteer::Agent& agent, volunteer::UploadWish wish);
 
 // Explains why nothing is collected: the user's decision or the administrator's. REQUIRES: one of

@@ -49,6 +49,8 @@ struct AgentPaths {
   }
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
+  // Exists while the catalogue is refreshed automatically (agent/refresh).
+  std::filesystem::path refresh_file() const { return state_dir / "refresh"; }
   std::filesystem::path policy_file() const;
   // A file in the memory directory that FindMemoryDir() returns now; without one, in the state
   // directory, where no such file exists.

@@ -37,12 +37,13 @@ install(FILES agent/probe_preload/python/fieldcost_probe.py
 
 set(units ${CMAKE_BINARY_DIR}/systemd)
 foreach(unit fieldcostd.service fieldcostd.path fieldcost-probe.service fieldcost-probe.path
+        fieldcost-sync.service fieldcost-sync.timer
         fieldcost-aggregator.service fieldcost-probe-server.service)
   configure_file(${CMAKE_SOURCE_DIR}/deploy/systemd/${unit}.in ${units}/${unit} @ONLY)
 endforeach()
 # Always lib, regardless of CMAKE_INSTALL_LIBDIR: systemd looks nowhere else.
 install(FILES ${units}/fieldcostd.service ${units}/fieldcostd.path ${units}/fieldcost-probe.service
-              ${units}/fieldcost-probe.path
+              ${units}/fieldcost-probe.path ${units}/fieldcost-sync.service ${units}/fieldcost-sync.timer
   DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/user)
 install(FILES ${units}/fieldcost-aggregator.service ${units}/fieldcost-probe-server.service
   DESTINATION ${FIELDCOST_SYSTEM_UNIT_DIR})

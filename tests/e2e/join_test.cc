@@ -207,7 +207,9 @@ TEST_F(JoinTest, OneLineJoinsAndOneLineLeavesEveryByteAsItWas) {
                     HasSubstr("Backups go after 30 days."), HasSubstr("fieldcost agent forget"),
                     HasSubstr("invented numbers"), HasSubstr("deflate"),
                     HasSubstr("TO DO      daemon     keep fieldcostd running"),
-                    HasSubstr("\njoined\n"), Not(HasSubstr("NOT DONE"))));
+                    HasSubstr("TO DO      refresh    keep fieldcostd running"),
+                    HasSubstr("refreshed automatically"), HasSubstr("\njoined\n"),
+                    Not(HasSubstr("NOT DONE"))));
   EXPECT_EQ(RunHere({"/bin/sh", "-c", line + " --yes"}).exit_status, 0) << "again, to complete it";
 
   ASSERT_EQ(Run("fieldcost", {"run", "--", kVictim, "alloc"}).exit_status, 0);
@@ -218,6 +220,9 @@ TEST_F(JoinTest, OneLineJoinsAndOneLineLeavesEveryByteAsItWas) {
   EXPECT_EQ(status.at("sent_batches").to_number<int>(), 1);
   EXPECT_EQ(status.at("session_active").as_bool(), true);
   EXPECT_EQ(Run("fieldcost", {"sync"}).exit_status, 0);
+  EXPECT_EQ(status.at("refresh").at("automatic").as_bool(), true);
+  EXPECT_THAT(Agent({"status"}).output,
+              HasSubstr("catalogue           up to date; next check in "));
   // Without a service manager only the daemon is left to the user; each part is named with its fix.
   EXPECT_EQ(MissingParts(), (Words{"daemon"}));
   EXPECT_THAT(Agent({"status"}).output,

@@ -14,6 +14,7 @@ export XDG_RUNTIME_DIR="$work"
 
 # `verify` requires the programs to exist: uses those of this build instead of the installed ones.
 for unit in fieldcostd.service fieldcostd.path fieldcost-probe.service fieldcost-probe.path \
+  fieldcost-sync.service fieldcost-sync.timer \
   fieldcost-aggregator.service fieldcost-probe-server.service; do
   sed -E "s,^(ExecStart|ExecStopPost)=[^ ]*/,\\1=$programs/," "$units/$unit" > "$work/$unit"
 done
@@ -29,6 +30,7 @@ check "$work/fieldcost-aggregator.service"
 check "$work/fieldcost-probe-server.service"
 check --user "$work/fieldcostd.service" "$work/fieldcostd.path"
 check --user "$work/fieldcost-probe.service" "$work/fieldcost-probe.path"
+check --user "$work/fieldcost-sync.service" "$work/fieldcost-sync.timer"
 echo 'Nonsense=yes' >> "$work/fieldcostd.path"
 ! (check --user "$work/fieldcostd.path") > /dev/null || {
   echo "nonsense in a unit is not found"
@@ -47,6 +49,7 @@ exposure fieldcost-aggregator.service 20
 exposure fieldcost-probe-server.service 20
 exposure fieldcostd.service 30
 exposure fieldcost-probe.service 30
+exposure fieldcost-sync.service 30
 sed '/^PrivateUsers=/d' "$work/fieldcostd.service" > "$work/exposed.service"
 ! (exposure exposed.service 20) > /dev/null || {
   echo "an exposed unit is not found"

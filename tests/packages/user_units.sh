@@ -77,5 +77,23 @@ use_user_units() {
   wait_for ActiveState fieldcostd.service inactive
   answer yes
   wait_for ActiveState fieldcostd.service active
+  use_refresh_timer
   end_session
+}
+
+# Off until requested, and off again afterwards. No service listens there, so an attempt fails.
+use_refresh_timer() {
+  local unit=fieldcost-sync.timer
+  [[ "$(property UnitFileState $unit)" == disabled ]] || fail "the catalogue is refreshed without being asked"
+  install -d /etc/fieldcost/agent.d
+  printf '[aggregator]\nurl = "https://localhost:1"\n' > /etc/fieldcost/agent.d/90-refresh.toml
+  quietly in_session fieldcost sync --auto on
+  wait_for ActiveState $unit active
+  [[ "$(property UnitFileState $unit)" == enabled ]] || fail "the timer would end with the session"
+  in_session systemctl --user start fieldcost-sync.service > /dev/null 2>&1 || true
+  in_session fieldcost sync --status | grep -q 'last attempt failed' || fail "the unit has tried nothing"
+  quietly in_session fieldcost sync --auto off
+  wait_for ActiveState $unit inactive
+  [[ "$(property UnitFileState $unit)" == disabled ]] || fail "the timer is still enabled"
+  rm /etc/fieldcost/agent.d/90-refresh.toml
 }

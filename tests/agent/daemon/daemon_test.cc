@@ -260,6 +260,31 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
+TEST_F(DaemonTest, RefreshesTheCatalogueOnceThatIsSwitchedOnAlsoWithoutSending) {
+  testing::Publisher publisher(SystemClock().Now());
+  publisher.Publish(testing::MakeRows(8, 5), 1, SystemClock().Now());
+  const catalog::SyncOptions service = publisher.Client(directory_.path());
+  std::filesystem::copy_file(service.root_file, paths_.catalog_root_file,
+                             std::filesystem::copy_options::skip_existing);
+  ASSERT_TRUE(WriteFileAtomically(
+      paths_.config_file,
+      "[upload]\non_battery = true\non_metered = true\n[aggregator]\nurl = "
+      "\"" +
+          service.server.url + "\"\nca_file = \"" + service.server.ca_file.string() + "\"\n",
+      0600));
+  Consent(settings::Mode::kLocal);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  MoveRunIn("a", {5});
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 call "));
+  EXPECT_TRUE(publisher.TakeRequests().empty()) << "off until switched on";
+  ASSERT_TRUE(WriteFileAtomically(paths_.refresh_file(), "on\n", 0600));
+  EXPECT_TRUE(daemon.WaitForLine("refreshed the catalogue: "));
+  EXPECT_FALSE(publisher.TakeRequests().empty());
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
 TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
   Consent(settings::Mode::kOn);
   struct Row {

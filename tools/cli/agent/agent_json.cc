@@ -105,7 +105,24 @@ json::array NamesJson(const std::vector<std::string>& untrusted_names) {
   return names;
 }
 
+json::object RefreshObject(const refresh::RefreshStatus& status) {
+  const catalog::Freshness catalogue = status.catalogue.value_or(catalog::Freshness());
+  return {{"automatic", status.is_on},
+          {"next", TimeOrNull(status.next)},
+          {"waiting_for", Text(status.waiting_for)},
+          {"failures", catalogue.refresh.failures},
+          {"problem", Text(catalogue.refresh_problem)},
+          {"fragments_present", catalogue.fragments_present},
+          {"fragments_total", catalogue.fragments_total}};
+}
+
 }  // namespace
+
+std::string RefreshJson(const refresh::RefreshStatus& status) {
+  return Print({{"freshness", status.catalogue ? json::value(FreshnessJson(*status.catalogue))
+                                               : json::value(nullptr)},
+                {"refresh", RefreshObject(status)}});
+}
 
 std::string StatusJson(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusJsonOptions& options) {
@@ -169,7 +186,8 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
                 {"missing", std::move(missing)},
                 {"suggested_server", Text(config.suggested.url)},
                 {"selection_probability", config.selection_probability},
-                {"runs_not_counted", NotCountedJson(options.programs)}});
+                {"runs_not_counted", NotCountedJson(options.programs)},
+                {"refresh", RefreshObject(options.refresh)}});
 }
 
 std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,

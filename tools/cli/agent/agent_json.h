@@ -7,6 +7,7 @@
 
 #include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
+#include "agent/refresh/automatic_refresh.h"
 #include "agent/volunteer/agent.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/agent/missing_parts.h"
@@ -19,6 +20,7 @@ struct StatusJsonOptions {
   std::vector<reach::ProcessReach> programs;  // running now
   bool session_active = false;
   std::vector<MissingPart> missing;
+  refresh::RefreshStatus refresh;
 };
 std::string StatusJson(const volunteer::AgentStatus& status, const settings::AgentPaths& paths,
                        const settings::AgentConfig& config, const StatusJsonOptions& options);
@@ -26,6 +28,8 @@ std::string StatusJson(const volunteer::AgentStatus& status, const settings::Age
 std::string ExplanationJson(const reach::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured,
                             const reach::CallsWithoutPlt& without_plt);
+// Of `sync --status`.
+std::string RefreshJson(const refresh::RefreshStatus& status);
 std::string PreviewJson(const std::optional<volunteer::BatchDetails>& batch,
                         const std::string& agent_public_key);
 std::string LogJson(const std::vector<spool::LoggedBatch>& log);

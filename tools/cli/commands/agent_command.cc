@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "tools/cli/agent/agent_json.h"
 #include "tools/cli/agent/batch_text.h"
+#include "tools/cli/agent/refresh_text.h"
 #include "tools/cli/agent/status_text.h"
 #include "tools/cli/agent/switch_off.h"
 #include "tools/cli/cli_commands.h"
@@ -86,18 +87,23 @@ Result<int> ShowStatus(bool names, const Output& output) {
   const std::vector<MissingPart> missing =
       MissingParts(LookAtParts(agent, status.forbidden ? settings::Mode::kOff : status.consent.mode,
                                session.value_or(SessionReport{}), SystemClock()));
+  const refresh::RefreshStatus refreshing =
+      refresh::GetStatus(agent.paths(), agent.config(), SystemClock());
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(
-        StatusJson(status, agent.paths(), agent.config(),
-                   {.programs = programs, .session_active = is_active, .missing = missing})));
+    FIELDCOST_TRY(WriteStdout(StatusJson(status, agent.paths(), agent.config(),
+                                         {.programs = programs,
+                                          .session_active = is_active,
+                                          .missing = missing,
+                                          .refresh = refreshing})));
     return 0;
   }
   const StatusTextOptions options{.names = names, .style = output.style};
-  FIELDCOST_TRY(
-      WritePaged(StatusText(status, agent.paths(), agent.config(), options) +
-                     fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
-                     MissingText(missing) + ProgramsText(programs, options),
-                 output));
+  FIELDCOST_TRY(WritePaged(
+      StatusText(status, agent.paths(), agent.config(), options) +
+          fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
+          fmt::format("{:<20}{}\n", "catalogue", RefreshText(refreshing, SystemClock().Now())) +
+          MissingText(missing) + ProgramsText(programs, options),
+      output));
   return 0;
 }
 

@@ -25,8 +25,8 @@ command::Command AgentJoinCommand() {
       .help =
           R"(Asks the service for its signed root, shows who operates it and what would be sent, and asks you.
 Before your answer, nothing is written, measured or sent. After a yes: the service and its certificate
-authority (service.toml), the pinned root, mode on, session activation, the user units, and the whole
-catalogue. Run it again to complete what is missing; `fieldcost agent leave` undoes all of it.
+authority (service.toml), the pinned root, mode on, session activation, the user units, the whole catalogue
+and its automatic refreshing. Run it again to complete what is missing; `fieldcost agent leave` undoes all of it.
 Exit status 1: you declined; 64: the question cannot be asked and --yes is missing, or another service is
 in agent.toml; 76: another root or certificate than expected; 77: the administrator forbids it.
 Examples:

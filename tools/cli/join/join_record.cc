@@ -20,11 +20,12 @@ struct Had {
   std::string_view word;
   bool JoinRecord::*had;
 };
-constexpr std::array<Had, 5> kHad = {{{"state", &JoinRecord::had_state},
+constexpr std::array<Had, 6> kHad = {{{"state", &JoinRecord::had_state},
                                       {"root", &JoinRecord::had_root},
                                       {"catalogue", &JoinRecord::had_catalogue},
                                       {"session", &JoinRecord::had_session},
-                                      {"units", &JoinRecord::had_units}}};
+                                      {"units", &JoinRecord::had_units},
+                                      {"refresh", &JoinRecord::had_refresh}}};
 
 Error NotARecord() {
   return Fail(ErrorCode::kCorrupt, "it is not a record that `fieldcost agent join` has written");

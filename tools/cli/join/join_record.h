@@ -16,7 +16,7 @@ namespace fieldcost::cli {
 // that. Written before anything else is changed; STATE_DIR/joined:
 //   record := "fieldcost joined 1" LF mode had* made*
 //   mode   := "mode " ("off" | "local" | "on") LF
-//   had    := "had " ("state" | "root" | "catalogue" | "session" | "units") LF
+//   had    := "had " ("state" | "root" | "catalogue" | "session" | "units" | "refresh") LF
 //   made   := "made " absolute_path LF       ; a directory that was missing, parents first
 struct JoinRecord {
   settings::Mode mode = settings::Mode::kOff;  // the user's previous decision
@@ -25,6 +25,7 @@ struct JoinRecord {
   bool had_catalogue = false;
   bool had_session = false;  // session activation
   bool had_units = false;    // the user units were enabled
+  bool had_refresh = false;  // automatic refreshing was on
   std::vector<std::filesystem::path> made;
   bool operator==(const JoinRecord&) const = default;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/refresh/automatic_refresh.h"
+#include "agent/refresh/sync_options.h"
 #include "agent/settings/agent_config.h"
 #include "agent/settings/system_policy.h"
 #include "agent/volunteer/agent.h"
@@ -9,7 +11,6 @@
 #include "common/base/text.h"
 #include "common/catalog/catalog_sync.h"
 #include "common/http/client.h"
-#include "tools/cli/costs/sync_options.h"
 #include "tools/cli/join/join_record.h"
 #include "tools/cli/join/user_units.h"
 #include "tools/cli/run/installed_parts.h"
@@ -38,9 +39,11 @@ Result<std::string> RecordBefore(const settings::AgentPaths& paths) {
       .had_root = Exists(paths.catalog_root_file),
       .had_catalogue = Exists(paths.catalog_file),
       .had_session = looked && looked->active,
-      .had_units = AreUnitsEnabled(),
+      .had_units = IsEnabled(kAgentUnit),
+      .had_refresh = refresh::IsOn(paths),
       .made = MissingDirectories({paths.config_file.parent_path(), paths.state_dir,
-                                  paths.catalog_file.parent_path(), UnitLinkDirectory()})};
+                                  paths.catalog_file.parent_path(), UnitLinkDirectory(kAgentUnit),
+                                  UnitLinkDirectory(kRefreshUnit)})};
   const std::string text = EncodeJoinRecord(record);
   if (const auto decoded = DecodeJoinRecord(text); !decoded || !(*decoded == record)) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -89,15 +92,23 @@ Result<std::string> ActivateSession(const settings::AgentPaths& paths) {
 
 Result<std::string> StartDaemon(const std::string& why_by_hand) {
   if (!why_by_hand.empty()) return fmt::format("{} ({})", kWithoutUnits, why_by_hand);
-  FIELDCOST_TRY(EnableUnits());
+  FIELDCOST_TRY(Enable(kAgentUnit));
   return std::string("fieldcostd.path is enabled");
+}
+
+Result<std::string> StartRefreshing(const settings::AgentPaths& paths,
+                                    const std::string& why_by_hand) {
+  FIELDCOST_TRY(refresh::SwitchOn(paths));
+  if (!why_by_hand.empty()) return fmt::format("{} ({})", kWithoutRefreshUnit, why_by_hand);
+  FIELDCOST_TRY(Enable(kRefreshUnit));
+  return std::string("the catalogue is refreshed automatically");
 }
 
 Result<std::string> FetchCatalogue(
     const settings::AgentPaths& paths,
     const std::function<void(std::uint32_t, std::uint32_t)>& progress, const Clock& clock) {
   FIELDCOST_ASSIGN(const settings::AgentConfig config, settings::AgentConfig::Load(paths));
-  catalog::SyncOptions options = SyncOptionsOf(paths, config);
+  catalog::SyncOptions options = refresh::SyncOptionsOf(paths, config);
   options.full = true;
   options.progress = progress;
   FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, clock));
@@ -144,10 +155,13 @@ std::vector<JoinStep> Join(const ServiceOffer& offer, const settings::AgentPaths
     return steps;
   }
   AddStep("session", ActivateSession(paths), steps);
-  const std::string why_by_hand = WhyNoUnits(paths);
-  AddStep("daemon", StartDaemon(why_by_hand), steps);
-  steps.back().is_by_hand = !why_by_hand.empty();
+  const std::string why_no_agent = WhyNoUnit(kAgentUnit, paths);
+  AddStep("daemon", StartDaemon(why_no_agent), steps);
+  steps.back().is_by_hand = !why_no_agent.empty();
   AddStep("catalogue", FetchCatalogue(paths, progress, clock), steps);
+  const std::string why_no_timer = WhyNoUnit(kRefreshUnit, paths);
+  AddStep("refresh", StartRefreshing(paths, why_no_timer), steps);
+  steps.back().is_by_hand = !why_no_timer.empty();
   return steps;
 }
 

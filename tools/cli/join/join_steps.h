@@ -29,8 +29,8 @@ bool AddStep(std::string_view name, const Result<std::string>& result,
 Status CheckMayJoin(const std::string& url, const settings::AgentPaths& paths);
 
 // Does everything that is still missing: records what was there before, then settings, root,
-// consent, session, user units and the whole catalogue. Steps that depend on a failed one are not
-// tried. REQUIRES: the user has agreed.
+// consent, session, user units, the whole catalogue and its automatic refreshing. Steps that depend
+// on a failed one are not tried. REQUIRES: the user has agreed.
 std::vector<JoinStep> Join(const ServiceOffer& offer, const settings::AgentPaths& paths,
                            const std::function<void(std::uint32_t, std::uint32_t)>& progress,
                            const Clock& clock);

@@ -22,9 +22,13 @@ constexpr char kConsentText[] = R"(If you join:
   is ever sent. The server sees your IP address while you talk to it, like every
   web server.
 - Only runs that begin after your answer are sent.
+- The service's catalogue is fetched, and from then on refreshed automatically, as
+  often as the service asks for (usually daily). The server sees your IP address
+  and the time, and not which functions you look up.
 You can look and undo at any time:
   fieldcost agent preview   every byte before it is sent
   fieldcost agent off       stop at once, and delete unsent data
+  fieldcost sync --auto off stop refreshing the catalogue
   fieldcost agent forget    take back what was sent
   fieldcost agent leave     undo everything that joining has changed
 The full statement is PRIVACY.md in /usr/share/doc/fieldcost-agent.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "agent/refresh/automatic_refresh.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/volunteer/agent.h"
 #include "common/base/file.h"
@@ -35,9 +36,16 @@ Result<std::string> RestoreMode(const JoinRecord& record, const settings::AgentP
 }
 
 Result<std::string> EndUnits(const JoinRecord& record) {
-  if (record.had_units || !AreUnitsEnabled()) return std::string("unchanged");
-  FIELDCOST_TRY(DisableUnits());
+  if (record.had_units || !IsEnabled(kAgentUnit)) return std::string("unchanged");
+  FIELDCOST_TRY(Disable(kAgentUnit));
   return std::string("fieldcostd.path is disabled");
+}
+
+Result<std::string> EndRefreshing(const JoinRecord& record, const settings::AgentPaths& paths) {
+  if (record.had_refresh) return std::string("was on before joining, and stays");
+  FIELDCOST_TRY(refresh::SwitchOff(paths));
+  if (IsEnabled(kRefreshUnit)) FIELDCOST_TRY(Disable(kRefreshUnit));
+  return std::string("off");
 }
 
 Result<std::string> EndSession(const JoinRecord& record, const settings::AgentPaths& paths) {
@@ -124,8 +132,9 @@ std::vector<JoinStep> Leave(const JoinRecord& record, const settings::AgentPaths
   // From here on nothing is measured or sent, even if the rest fails.
   if (!AddStep("consent", RestoreMode(record, paths, clock), steps)) return steps;
   const bool is_daemon_over = AddStep("daemon", EndUnits(record), steps);
+  const bool is_refresh_over = AddStep("refresh", EndRefreshing(record, paths), steps);
   const bool is_session_over = AddStep("session", EndSession(record, paths), steps);
-  if (!is_daemon_over || !is_session_over) return steps;
+  if (!is_daemon_over || !is_refresh_over || !is_session_over) return steps;
   if (!record.had_state) {
     if (const Status ended = WaitForDaemon(paths); !ended) {
       AddStep("files", ended.error(), steps);

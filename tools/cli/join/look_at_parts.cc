@@ -51,8 +51,8 @@ PartFacts LookAtParts(const volunteer::Agent& agent, settings::Mode mode,
                   .now = clock.Now()};
   if (mode == settings::Mode::kOff) return facts;
   facts.daemon_is_running = IsDaemonHolding(paths.state_dir / "daemon.lock");
-  facts.units_are_enabled = AreUnitsEnabled();
-  facts.units_can_start = WhyNoUnits(paths).empty();
+  facts.units_are_enabled = IsEnabled(kAgentUnit);
+  facts.units_can_start = WhyNoUnit(kAgentUnit, paths).empty();
   facts.daemon_fix = facts.units_can_start ? kEnableUnitsCommand : kWithoutUnits;
   if (const auto catalogue = catalog::Catalog::Open(paths.catalog_file)) {
     if (const auto freshness = catalogue->GetFreshness()) facts.catalogue = *freshness;

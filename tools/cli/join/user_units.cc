@@ -1,5 +1,7 @@
 #include "tools/cli/join/user_units.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPathUnit[] = "fieldcostd.path";
-constexpr char kServiceUnit[] = "fieldcostd.service";
 constexpr std::size_t kMaxOutputBytes = 64 * 1024;
 constexpr std::chrono::seconds kTimeLimit{30};
 
@@ -32,44 +32,46 @@ Result<int> Systemctl(const std::vector<std::string>& words) {
   return result.exit_status;
 }
 
-Status MustRun(const std::vector<std::string>& words, std::string_view by_hand) {
+Status MustRun(const std::vector<std::string>& words) {
   FIELDCOST_ASSIGN(const int status, Systemctl(words));
   if (status == 0) return {};
-  return Fail(ErrorCode::kUnavailable, "systemctl ended with status {}; its message: {}", status,
-              by_hand);
+  return Fail(ErrorCode::kUnavailable,
+              "systemctl ended with status {}; its message: systemctl --user {}", status,
+              fmt::join(words, " "));
 }
 
 }  // namespace
 
-fs::path UnitLinkDirectory() {
+fs::path UnitLinkDirectory(const UserUnit& unit) {
   fs::path config(Variable("XDG_CONFIG_HOME"));
   if (!config.is_absolute()) config = settings::HomeDirectory() / ".config";
-  return config / "systemd" / "user" / "paths.target.wants";
+  return config / "systemd" / "user" / fmt::format("{}.wants", unit.wanted_by);
 }
 
-bool AreUnitsEnabled() {
+bool IsEnabled(const UserUnit& unit) {
   std::error_code error;
-  return fs::is_symlink(UnitLinkDirectory() / kPathUnit, error);
+  return fs::is_symlink(UnitLinkDirectory(unit) / unit.name, error);
 }
 
-std::string WhyNoUnits(const settings::AgentPaths& paths) {
+std::string WhyNoUnit(const UserUnit& unit, const settings::AgentPaths& paths) {
   std::error_code error;
   if (paths.state_dir != settings::HomeDirectory() / ".local/state/fieldcost") {
-    return "the units watch ~/.local/state/fieldcost only, not " + paths.state_dir.string();
+    return "the units are for ~/.local/state/fieldcost only, not " + paths.state_dir.string();
   }
   if (!fs::exists(RuntimeDirectory() / "systemd" / "private", error)) {
     return "no systemd of this user is running";
   }
-  const auto installed = Systemctl({"cat", kPathUnit});
-  if (!installed || *installed != 0) return "systemd does not find the unit fieldcostd.path";
+  const auto installed = Systemctl({"cat", unit.name});
+  if (!installed || *installed != 0) {
+    return fmt::format("systemd does not find the unit {}", unit.name);
+  }
   return "";
 }
 
-Status EnableUnits() { return MustRun({"enable", "--now", kPathUnit}, kEnableUnitsCommand); }
+Status Enable(const UserUnit& unit) { return MustRun({"enable", "--now", unit.name}); }
 
-Status DisableUnits() {
-  return MustRun({"disable", "--now", kPathUnit, kServiceUnit},
-                 "systemctl --user disable --now fieldcostd.path");
+Status Disable(const UserUnit& unit) {
+  return MustRun({"disable", "--now", unit.name, unit.service});
 }
 
 }  // namespace fieldcost::cli

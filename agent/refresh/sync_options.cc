@@ -1,8 +1,8 @@
-#include "tools/cli/costs/sync_options.h"
+#include "agent/refresh/sync_options.h"
 
 #include "common/http/proxy.h"
 
-namespace fieldcost::cli {
+namespace fieldcost::refresh {
 
 catalog::SyncOptions SyncOptionsOf(const settings::AgentPaths& paths,
                                    const settings::AgentConfig& config) {
@@ -15,4 +15,4 @@ catalog::SyncOptions SyncOptionsOf(const settings::AgentPaths& paths,
   return options;
 }
 
-}  // namespace fieldcost::cli
+}  // namespace fieldcost::refresh

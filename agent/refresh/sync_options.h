@@ -4,10 +4,10 @@
 #include "agent/settings/paths.h"
 #include "common/catalog/catalog_sync.h"
 
-namespace fieldcost::cli {
+namespace fieldcost::refresh {
 
 // Syncs this user's catalogue with the service of `config`, through its proxy or the environment's.
 catalog::SyncOptions SyncOptionsOf(const settings::AgentPaths& paths,
                                    const settings::AgentConfig& config);
 
-}  // namespace fieldcost::cli
+}  // namespace fieldcost::refresh

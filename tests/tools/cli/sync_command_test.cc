@@ -1,0 +1,77 @@
+#include "tests/tools/cli/catalog_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+class SyncCommandTest : public CatalogCliTest {
+ protected:
+  std::string StatusText() { return Cli({"sync", "--status"}).output; }
+  // The machine of the test may run on a battery.
+  void PermitAnyPower() {
+    std::ofstream(home() / "agent.toml", std::ios::app)
+        << "[upload]\non_battery = true\non_metered = true\n";
+  }
+};
+
+TEST_F(SyncCommandTest, AutomaticRefreshingIsOffUntilSwitchedOn) {
+  PublishAndSync(rows_);
+  PermitAnyPower();
+  EXPECT_EQ(StatusText(), "up to date; automatic refreshing is off (fieldcost sync --auto on)\n");
+  publisher_.TakeRequests();
+  EXPECT_EQ(Cli({"sync", "--if-due"}).output, "");
+  const ProcessResult on = Cli({"sync", "--auto", "on"});
+  EXPECT_EQ(on.exit_status, 0) << on.errors;
+  EXPECT_THAT(on.output,
+              AllOf(HasSubstr("fieldcost sync --if-due"), HasSubstr("up to date; next check in ")));
+  EXPECT_EQ(Cli({"sync", "--if-due"}).output, "") << "not due";
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+
+  std::filesystem::remove(home() / "catalog.db");
+  EXPECT_EQ(StatusText(), "not fetched yet; next check now\n");
+  const ProcessResult due = Cli({"sync", "--if-due"});
+  EXPECT_EQ(due.exit_status, 0) << due.errors;
+  EXPECT_THAT(due.output, StartsWith("fetched "));
+  EXPECT_EQ(Json(Cli({"sync", "--status", "--json"}).output, "d['refresh']['automatic']"),
+            "True\n");
+
+  ASSERT_EQ(Cli({"sync", "--auto", "off"}).exit_status, 0);
+  std::filesystem::remove(home() / "catalog.db");
+  publisher_.TakeRequests();
+  EXPECT_EQ(Cli({"sync", "--if-due"}).output, "");
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+}
+
+TEST_F(SyncCommandTest, StatusNamesTheProblemAndTheMissingPart) {
+  PublishAndSync(rows_);
+  PermitAnyPower();
+  ASSERT_EQ(Cli({"sync", "--auto", "on"}).exit_status, 0);
+  std::filesystem::remove(home() / "catalog.db");
+  publisher_.FailAfterFragments(0);
+  const ProcessResult failed = Cli({"sync", "--if-due"});
+  EXPECT_NE(failed.exit_status, 0);
+  EXPECT_THAT(StatusText(), AllOf(StartsWith("incomplete: 0 of 4 fragments; last attempt failed ("),
+                                  HasSubstr("; next try in ")));
+  EXPECT_THAT(Cli({"agent", "status"}).output,
+              HasSubstr("catalogue           incomplete: 0 of 4 fragments; last attempt failed"));
+  EXPECT_EQ(Json(Cli({"sync", "--status", "--json"}).output, "d['refresh']['failures']"), "1\n");
+  publisher_.TakeRequests();
+  EXPECT_EQ(Cli({"sync", "--if-due"}).exit_status, 0) << "backs off";
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+}
+
+TEST_F(SyncCommandTest, WithoutAServiceItCannotBeSwitchedOn) {
+  WriteConfig("");
+  const ProcessResult on = Cli({"sync", "--auto", "on"});
+  EXPECT_EQ(on.exit_status, 64);
+  EXPECT_THAT(on.errors, HasSubstr("no service to fetch the catalogue from: join one"));
+  EXPECT_FALSE(std::filesystem::exists(home() / "state"));
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
