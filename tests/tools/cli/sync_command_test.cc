@@ -65,6 +65,23 @@ TEST_F(SyncCommandTest, StatusNamesTheProblemAndTheMissingPart) {
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
 
+TEST_F(SyncCommandTest, AnIncompleteCatalogueHasNoOrderByTotal) {
+  PublishAndSync(rows_);
+  std::filesystem::remove(home() / "catalog.db");
+  publisher_.FailAfterFragments(3);
+  EXPECT_NE(Cli({"sync"}).exit_status, 0);
+  const ProcessResult top = Cli({"top"});
+  EXPECT_EQ(top.exit_status, 69);
+  EXPECT_THAT(top.errors,
+              HasSubstr("the catalogue is incomplete, 3 of 4 fragments: fieldcost sync"));
+  EXPECT_EQ(top.output, "");
+  const ProcessResult found = Cli({"search", "*"});
+  EXPECT_THAT(found.errors, HasSubstr("incomplete, 3 of 4"));
+  publisher_.FailAfterFragments(-1);
+  ASSERT_EQ(Cli({"sync"}).exit_status, 0) << "completes it";
+  EXPECT_EQ(Cli({"top"}).exit_status, 0);
+}
+
 TEST_F(SyncCommandTest, WithoutAServiceItCannotBeSwitchedOn) {
   WriteConfig("");
   const ProcessResult on = Cli({"sync", "--auto", "on"});

@@ -19,4 +19,13 @@ std::string FreshnessText(const catalog::Freshness& freshness, WallTime now) {
   return text;
 }
 
+bool IsIncomplete(const catalog::Freshness& freshness) {
+  return freshness.fragments_total != 0 && !freshness.is_complete;
+}
+
+std::string IncompleteText(const catalog::Freshness& freshness) {
+  return fmt::format("the catalogue is incomplete, {} of {}: fieldcost sync",
+                     freshness.fragments_present, Counted(freshness.fragments_total, "fragment"));
+}
+
 }  // namespace fieldcost::cli

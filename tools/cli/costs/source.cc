@@ -15,6 +15,7 @@
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
+#include "tools/cli/costs/catalogue_freshness.h"
 #include "tools/cli/costs/lab_table_file.h"
 #include "tools/cli/costs/library_names.h"
 #include "tools/cli/terminal/terminal_io.h"
@@ -85,6 +86,7 @@ Result<Source> Source::Open(bool local) {
   if (source.freshness_->Expired(SystemClock().Now())) {
     Remark("the local catalogue is " + report::OutOfDateText(source.freshness_->snapshot_expires));
   }
+  if (IsIncomplete(*source.freshness_)) Remark(IncompleteText(*source.freshness_));
   return source;
 }
 
@@ -141,6 +143,10 @@ Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view li
 }
 
 Result<TopApis> Source::Top(const TopOptions& options) const {
+  if (freshness_ && IsIncomplete(*freshness_)) {
+    return Fail(ErrorCode::kUnavailable, "no order of all APIs is known: {}",
+                IncompleteText(*freshness_));
+  }
   const std::uint64_t limit = options.limit;
   if (catalog_ && options.key == analysis::SortKey::kTotal && limit != 0) {
     return TopByTotal(options);
@@ -209,7 +215,11 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
 }
 
 Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptions& options) const {
-  if (catalog_) return OrWayOut(catalog_->Search(options));
+  if (catalog_) {
+    catalog::SearchOptions in_order = options;
+    if (IsIncomplete(*freshness_)) in_order.order = catalog::SearchOptions::Order::kName;
+    return OrWayOut(catalog_->Search(in_order));
+  }
   const catalog::NamePattern pattern(options.pattern);
   std::map<std::pair<std::string, std::string>, std::vector<stats::StatRow>> apis;
   for (const stats::StatRow& row : local_rows_) {

@@ -99,6 +99,7 @@ class Source {
 
   // By total, decodes no more rows than it returns (all with `limit` 0); by any other key, all
   // rows.
+  // kUnavailable: the catalogue is incomplete.
   Result<TopApis> Top(const TopOptions& options) const;
 
   // Finds matching names; see Catalog::Search().
