@@ -10,6 +10,7 @@ namespace fieldcost::aggregator {
 // The operator's commands, one file each in commands/; each value is the complete definition. All
 // except `restore` and `recover` also work while a server is running.
 command::Command VerifyCommand();
+command::Command VerifyTreeCommand();
 command::Command RecoverCommand();
 command::Command PublishCommand();
 command::Command CompactCommand();

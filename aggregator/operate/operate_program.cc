@@ -29,7 +29,7 @@ Examples:
   fieldcost-aggregator keys rotate --help
   kill -USR1 $(pidof fieldcost-aggregator)
 
-Exit status: 0 done; 1 verify or recover found a problem; otherwise as in sysexits(3): 64 wrong usage
+Exit status: 0 done; 1 verify, verify-tree or recover found a problem; otherwise as in sysexits(3): 64 wrong usage
 or configuration, 65 damaged data, 66 not found, e.g. no policy, 69 the server does not answer, 73 the
 data directory is in use or not empty, 74 the disk failed, 76 a key is not in the root, 77 permission
 denied.)";
@@ -52,10 +52,10 @@ command::Command Program(command::Command serve) {
                   {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
   program.without = serve.without;
-  program.commands = {std::move(serve), VerifyCommand(),    RecoverCommand(), PublishCommand(),
-                      CompactCommand(), ExpireCommand(),    RevokeCommand(),  BackupCommand(),
-                      RestoreCommand(), PolicyCommand(),    KeysCommand(),    DemoCommand(),
-                      InitCommand(),    InvitationCommand()};
+  program.commands = {std::move(serve), VerifyCommand(),     RecoverCommand(),   PublishCommand(),
+                      CompactCommand(), ExpireCommand(),     RevokeCommand(),    BackupCommand(),
+                      RestoreCommand(), PolicyCommand(),     KeysCommand(),      DemoCommand(),
+                      InitCommand(),    InvitationCommand(), VerifyTreeCommand()};
   return program;
 }
 

@@ -356,6 +356,20 @@ def operator(house, box):
 
 
 @maker("operator")
+def tree(house, box):
+    """The same, and its publication as a tree in /srv/tree."""
+    house.must(box, "fieldcost-aggregator publish --config aggregator.toml --to $BOX/srv/tree")
+
+
+@maker("operator", each=True)
+def tree_server(house, box):
+    """The same service, running; the file `url` holds its address, and `root` is the root to pin."""
+    _, line = house.start(box, "fieldcost-aggregator --config aggregator.toml", r"listening on https://")
+    box.write("work/url", line[line.index("https://"):].split()[0] + "\n")
+    house.must(box, "cp publish/root/1 root")
+
+
+@maker("operator")
 def inviting(house, box):
     """The same for invited agents only, with one invitation, whose name is in the file `invited`."""
     house.must(box, "printf '[enrolment]\nmode = \"token\"\n' >> aggregator.toml",

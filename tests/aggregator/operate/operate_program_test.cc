@@ -103,7 +103,7 @@ TEST(ProgramTest, EachCommandHasHelpWithAnExampleThatFitsATerminal) {
     ++commands;
   };
   look(TestProgram());
-  EXPECT_EQ(commands, 24U);
+  EXPECT_EQ(commands, 25U);
 }
 
 TEST(ProgramTest, WithoutACommandItServes) {
@@ -175,6 +175,12 @@ TEST(ProgramTest, ReportsUsageErrors) {
       {{"keys", "rotate", "root", "--keys", "0", "--config", "c"}, "--keys: invalid value '0'"},
       {{"keys", "rotate", "root", "--keys", "-1", "--config", "c"}, "--keys: invalid value '-1'"},
       {{"demo", "--data", "d", "--config", "c"}, "--config cannot be combined with demo"},
+      {{"publish", "--to", "", "--config", "c"}, "--to: invalid value ''"},
+      {{"verify-tree"}, "verify-tree needs TREE"},
+      {{"verify-tree", "t", "--config", "c"}, "--config cannot be combined with verify-tree"},
+      {{"verify-tree", "t", "--root", "r", "--root-sha256", std::string(64, 'a')},
+       "--root cannot be combined with --root-sha256"},
+      {{"verify-tree", "t", "--root-sha256", "abc"}, "expected 64 hexadecimal digits"},
       {{"demo", "--data", "d", "--check-config"}, "--check-config cannot be combined with demo"},
   };
   for (const auto& c : cases) {
