@@ -54,7 +54,8 @@ foreach(section 1 5 8)
 endforeach()
 install(FILES agent/PRIVACY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES deploy/config/aggregator.toml deploy/config/policy.toml deploy/config/probe-server.toml
+install(FILES deploy/config/aggregator.toml deploy/config/nginx-tree.conf deploy/config/policy.toml
+              deploy/config/probe-server.toml
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/system.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/fieldcost)
 
