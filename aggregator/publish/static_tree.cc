@@ -79,7 +79,7 @@ class TreeWriter {
   Path At(const std::string& path) const { return options_.directory / path; }
   Status CheckOwner();
   Status MakeFolders() const;
-  // What the tree holds and lists so far.
+  // Reads which files the tree holds and lists so far.
   Status LoadTree();
   Status PutFragments();
   Status PutFragment(const wire::FragmentReference& fragment);

@@ -11,7 +11,7 @@
 namespace fieldcost::publish {
 
 // How long files stay that are no longer listed: clients may have read an older timestamp. They
-// stay in the list of deletions for the same time again, for those who keep copies.
+// stay in the list of deletions for the same time again, for copies of the tree.
 inline constexpr std::chrono::hours kUnlistedLifetime{48};
 
 struct StaticTreeOptions {

@@ -111,7 +111,7 @@ TEST_F(StaticTreeTest, OldFilesStayForTwoDays) {
   Pass(std::chrono::hours(1));
   EXPECT_EQ(MustWrite().deleted, planned.size());
   EXPECT_FALSE(Contents().contains(old_fragment));
-  EXPECT_EQ(Deletions(), planned) << "for those who keep copies";
+  EXPECT_EQ(Deletions(), planned) << "for copies of the tree";
   Pass(std::chrono::hours(48));
   MustWrite();
   EXPECT_THAT(Deletions(), IsEmpty());
