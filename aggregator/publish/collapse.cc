@@ -42,7 +42,7 @@ class Quarters {
                        [&](const Week& week) { return week.second.contributions >= threshold; });
   }
   // Empty if the quarter has no contributions.
-  stats::WeekScalars ScalarsOf(std::uint32_t week) const {
+  stats::QuarterScalars ScalarsOf(std::uint32_t week) const {
     const auto place = std::lower_bound(weeks_.begin(), weeks_.end(), week, IsBefore);
     if (place == weeks_.end() || place->first != week) return {};
     return {.week = week, .scalars = place->second};
@@ -242,7 +242,7 @@ class Group {
     groups.push_back(RestOf(all));
     std::vector<const WeekCounts*> hidden;  // their part of the week is not published
     for (const WeekCounts& group : groups) hidden.push_back(&group);
-    const std::optional<std::size_t> week = FullestWeek(all, hidden);
+    const std::optional<std::size_t> week = FullestQuarter(all, hidden);
     if (!week) return told;
     told.week = all.weeks.all()[*week].first;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -258,8 +258,8 @@ class Group {
 
   // Returns the index of the week with the most contributions (the last of equals) among those that
   // may be published.
-  std::optional<std::size_t> FullestWeek(const ClassSums& all,
-                                         const std::vector<const WeekCounts*>& groups) const {
+  std::optional<std::size_t> FullestQuarter(const ClassSums& all,
+                                            const std::vector<const WeekCounts*>& groups) const {
     std::optional<std::size_t> fullest;
     std::uint64_t most = threshold_;
     for (std::size_t i = 0; i < all.weeks.all().size(); ++i) {
@@ -290,7 +290,7 @@ class Group {
   }
 
   Status Visit(const stats::RowKey& key, const ClassSums& sums, std::uint32_t week) const {
-    stats::WeekScalars scalars = sums.weeks.ScalarsOf(week);
+    stats::QuarterScalars scalars = sums.weeks.ScalarsOf(week);
     if (!stats::Validate(scalars, sums.row.scalars)) scalars = {};  // readers would refuse it
     return visit_(key, sums.row, scalars);
   }

@@ -7,7 +7,7 @@
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
-#include "common/stats/week_scalars.h"
+#include "common/stats/quarter_scalars.h"
 
 namespace fieldcost::publish {
 
@@ -43,7 +43,7 @@ struct CollapseCounts {
 // A range contains all rows of its APIs (Snapshot::Split()). Needs memory for a few rows.
 using CollapsedVisitor =
     std::function<Status(const stats::RowKey& key, const store::CompactRow& row,
-                         const stats::WeekScalars& fullest_week)>;
+                         const stats::QuarterScalars& fullest_quarter)>;
 Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,
                                 const store::Store::Snapshot::RowRange& range,
                                 std::uint32_t threshold, const CollapsedVisitor& visit);

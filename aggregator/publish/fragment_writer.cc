@@ -1,7 +1,7 @@
 // Rows that wait for their fragments, as records of the temporary file (spill.cc):
 //
 //   record := Head key[key_bytes] value[value_bytes] ; as in store/store_row_codec.cc
-//   Head   := hash:u32 key_bytes:u32 value_bytes:u32 fullest_week   ; as in memory
+//   Head   := hash:u32 key_bytes:u32 value_bytes:u32 fullest_quarter   ; as in memory
 #include "aggregator/publish/fragment_writer.h"
 
 #include <fcntl.h>
@@ -98,7 +98,7 @@ struct Head {
   std::uint32_t hash = 0;  // the first kHashBits bits of its API's hash
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
-  stats::WeekScalars fullest_week;
+  stats::QuarterScalars fullest_quarter;
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
@@ -129,7 +129,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
     }
     row.histogram.SetUntimed(sums.untimed);
     row.scalars = sums.scalars;
-    row.fullest_week = head.fullest_week;
+    row.fullest_quarter = head.fullest_quarter;
     row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
@@ -301,12 +301,12 @@ Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot, Part& pa
       part.counts,
       Collapse(snapshot, part.range, options_.contribution_threshold,
                [&](const stats::RowKey& key, const store::CompactRow& row,
-                   const stats::WeekScalars& fullest_week) {
+                   const stats::QuarterScalars& fullest_quarter) {
                  if (key.api.symbol != last.symbol || key.api.soname != last.soname) {
                    last = key.api;
                    head.hash = wire::FragmentIndexOf(last.soname, last.symbol, kHashBits);
                  }
-                 head.fullest_week = fullest_week;
+                 head.fullest_quarter = fullest_quarter;
                  record.assign(sizeof head, '\0');
                  store::AppendRowKey(key, record);
                  head.key_bytes = static_cast<std::uint32_t>(record.size() - sizeof head);

@@ -48,9 +48,9 @@ JsonWriter& JsonWriter::Close(char bracket) {
   return *this;
 }
 
-JsonWriter& JsonWriter::Key(std::string_view literal) {
+JsonWriter& JsonWriter::Key(std::string_view name) {
   Separate();
-  Quote(literal);
+  Quote(name);
   json_ += ':';
   needs_comma_ = false;
   return *this;

@@ -26,7 +26,7 @@ class JsonWriter {
   JsonWriter& EndObject() { return Close('}'); }
   JsonWriter& Array() { return Open('['); }
   JsonWriter& EndArray() { return Close(']'); }
-  JsonWriter& Key(std::string_view literal);          // of the next value
+  JsonWriter& Key(std::string_view name);             // of the next value; escaped
   JsonWriter& Text(std::string_view untrusted_text);  // escaped
   JsonWriter& Number(std::integral auto value) { return Raw(std::to_string(value)); }
   JsonWriter& Number(double value);             // null if it is not finite
@@ -53,8 +53,8 @@ class JsonWriter {
 
   // A key and its value.
   template <typename Value>
-  JsonWriter& Member(std::string_view literal, const Value& value) {
-    return Key(literal).Any(value);
+  JsonWriter& Member(std::string_view name, const Value& value) {
+    return Key(name).Any(value);
   }
 
   // The bytes written so far.

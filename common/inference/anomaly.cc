@@ -34,12 +34,12 @@ double OctavesAbove(const stats::CostHistogram& mine, const stats::ContributionS
 bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field) {
   stats::ApiSums rest = field;
   if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
-  if (own.fullest_week.week != 0) {
-    if (own.fullest_week.week != rest.fullest_week.week ||
-        !rest.fullest_week.scalars.Subtract(own.fullest_week.scalars)) {
+  if (own.fullest_quarter.week != 0) {
+    if (own.fullest_quarter.week != rest.fullest_quarter.week ||
+        !rest.fullest_quarter.scalars.Subtract(own.fullest_quarter.scalars)) {
       return false;
     }
-    if (rest.fullest_week.scalars.contributions == 0) rest.fullest_week = {};
+    if (rest.fullest_quarter.scalars.contributions == 0) rest.fullest_quarter = {};
   }
   rest.weights = Without(own.weights, rest);
   field = rest;
@@ -54,7 +54,7 @@ Comparison Compare(const stats::CostHistogram& mine, const stats::ApiSums& field
   result.calls = mine.timed();
   result.field_calls = others.histogram.timed();
   result.contributions = others.scalars.contributions;
-  result.machines = others.fullest_week.scalars.contributions;
+  result.machines = others.fullest_quarter.scalars.contributions;
   result.machine_test = TestMachine(mine, stats::ScalarsForTests(others));
   result.few_machines = stats::KnowsMachines(others) && stats::KnowsBounds(others) &&
                         !stats::AllCallsAgree(others) && result.calls > 0;

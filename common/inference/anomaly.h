@@ -46,10 +46,10 @@ struct Comparison {
 Comparison Compare(const stats::CostHistogram& mine, const stats::ApiSums& field,
                    const stats::ApiSums* own = nullptr, std::uint64_t salt = 0);
 
-// Subtracts `own` from `field`, and own.fullest_week from the field's fullest quarter, which must
-// be the same quarter or none. Returns false, without a change, if `own` cannot be part of `field`.
-// Drops weights that cannot be part of it. Bounded sums stay, since my part of them is bounded like
-// all others.
+// Subtracts `own` from `field`, and own.fullest_quarter from the field's fullest quarter, which
+// must be the same quarter or none. Returns false, without a change, if `own` cannot be part of
+// `field`. Drops weights that cannot be part of it. Bounded sums stay, since my part of them is
+// bounded like all others.
 bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field);
 
 // Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible ones. kMore

@@ -12,7 +12,7 @@ namespace fieldcost::inference {
 
 // Machines that can be compared with each other, for example because they have the same hardware
 // class. For each version of an API, the contributions are those of one quarter, so that each
-// machine is counted once (common/stats/week_scalars.h).
+// machine is counted once (common/stats/quarter_scalars.h).
 struct MachineStratum {
   stats::ContributionScalars before;
   stats::ContributionScalars after;

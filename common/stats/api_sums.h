@@ -5,7 +5,7 @@
 namespace fieldcost::stats {
 
 struct ApiSums;
-WeekScalars FullestWeekOf(const ApiSums& sums);
+QuarterScalars FullestQuarterOf(const ApiSums& sums);
 
 // The sums of one API in one metric over some of its rows (versions, hardware classes, weeks): a
 // StatRow without its key.
@@ -16,7 +16,7 @@ struct ApiSums {
   BoundedSums bounded{};
   // Taken from the row whose fullest quarter has the most machines. Not a sum, since several rows
   // may have the same machines.
-  WeekScalars fullest_week{};
+  QuarterScalars fullest_quarter{};
 
   // Adds the sums of a row, or others.
   template <typename Sums>
@@ -25,11 +25,11 @@ struct ApiSums {
     scalars.Merge(other.scalars);
     weights.Merge(other.weights);
     bounded.Merge(other.bounded);
-    const WeekScalars week = FullestWeekOf(other);
-    if (week.scalars.contributions > fullest_week.scalars.contributions) fullest_week = week;
+    const QuarterScalars week = FullestQuarterOf(other);
+    if (week.scalars.contributions > fullest_quarter.scalars.contributions) fullest_quarter = week;
   }
 };
 
-inline WeekScalars FullestWeekOf(const ApiSums& sums) { return sums.fullest_week; }
+inline QuarterScalars FullestQuarterOf(const ApiSums& sums) { return sums.fullest_quarter; }
 
 }  // namespace fieldcost::stats

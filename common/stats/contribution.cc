@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "common/base/check.h"
-#include "common/stats/week_scalars.h"
+#include "common/stats/quarter_scalars.h"
 
 namespace fieldcost::stats {
 namespace {
@@ -264,8 +264,8 @@ Status Validate(const ContributionScalars& untrusted_scalars) {
   return ValidateCubes(s);
 }
 
-Status Validate(const WeekScalars& untrusted_scalars, const ContributionScalars& row) {
-  const WeekScalars& week = untrusted_scalars;
+Status Validate(const QuarterScalars& untrusted_scalars, const ContributionScalars& row) {
+  const QuarterScalars& week = untrusted_scalars;
   if ((week.week == 0) != (week.scalars.contributions == 0)) {
     return ImpossibleScalars("a week without contributions, or these without a week");
   }

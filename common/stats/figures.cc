@@ -72,7 +72,7 @@ bool AllCallsAgree(const ApiSums& sums) {
 }
 
 ContributionScalars ScalarsForTests(const ApiSums& sums) {
-  ContributionScalars scalars = sums.fullest_week.scalars;
+  ContributionScalars scalars = sums.fullest_quarter.scalars;
   if (KnowsBounds(sums) && !IsWithin(sums.histogram.count(), sums.bounded.calls)) {
     scalars.sum_within_squares = 0;
   }

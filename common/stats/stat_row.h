@@ -5,7 +5,7 @@
 #include "common/stats/bounded_sums.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
-#include "common/stats/week_scalars.h"
+#include "common/stats/quarter_scalars.h"
 
 namespace fieldcost::stats {
 
@@ -17,13 +17,13 @@ struct StatRow {
   AgentWeights weights{};  // of the contributions, or none
   BoundedSums bounded{};   // likewise
   // The fullest of a row over all weeks (key.week == 0), as far as it may be published.
-  WeekScalars fullest_week{};
+  QuarterScalars fullest_quarter{};
   bool operator==(const StatRow&) const = default;
 };
 
 // The fullest quarter of the row; that of the row itself if it is of a single one.
-inline WeekScalars FullestWeekOf(const StatRow& row) {
-  return row.key.week == 0 ? row.fullest_week : WeekScalars{row.key.week, row.scalars};
+inline QuarterScalars FullestQuarterOf(const StatRow& row) {
+  return row.key.week == 0 ? row.fullest_quarter : QuarterScalars{row.key.week, row.scalars};
 }
 
 }  // namespace fieldcost::stats

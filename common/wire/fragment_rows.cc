@@ -37,13 +37,13 @@ Status CheckRow(const StatRow& row) {
   FIELDCOST_TRY(Validate(row.scalars));
   FIELDCOST_TRY(Validate(row.weights, row.histogram, row.scalars.contributions));
   FIELDCOST_TRY(Validate(row.bounded, row.histogram, row.scalars.contributions));
-  if (row.key.week != 0 && row.fullest_week != stats::WeekScalars{}) {
+  if (row.key.week != 0 && row.fullest_quarter != stats::QuarterScalars{}) {
     return Fail(ErrorCode::kCorrupt, "a row of a single week has another fullest quarter");
   }
-  return Validate(row.fullest_week, row.scalars);
+  return Validate(row.fullest_quarter, row.scalars);
 }
 
-// Fills the columns of a Fragment, or of its WeekScalars.
+// Fills the columns of a Fragment, or of its QuarterScalars.
 template <typename Columns>
 void AppendScalars(const ContributionScalars& scalars, Columns& fragment) {
   const auto mean = static_cast<Uint128>(scalars.sum_mean);
@@ -63,7 +63,7 @@ void AppendScalars(const ContributionScalars& scalars, Columns& fragment) {
   fragment.add_sum_mean_cubed_high(High64(cubes));
 }
 
-void AppendFullestWeek(const stats::WeekScalars& week, proto::WeekScalars& columns) {
+void AppendFullestQuarter(const stats::QuarterScalars& week, proto::QuarterScalars& columns) {
   columns.add_week(week.week);
   AppendScalars(week.scalars, columns);
 }
@@ -165,16 +165,16 @@ ContributionScalars ReadScalars(const Columns& fragment, int row) {
 }
 
 // Fills the rows' fullest quarters.
-Status ReadFullestWeeks(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
-  if (!untrusted_fragment.has_fullest_week()) return {};
-  const proto::WeekScalars& weeks = untrusted_fragment.fullest_week();
+Status ReadFullestQuarters(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
+  if (!untrusted_fragment.has_fullest_quarter()) return {};
+  const proto::QuarterScalars& weeks = untrusted_fragment.fullest_quarter();
   const auto count = static_cast<int>(rows.size());
   if (weeks.week_size() != count || !HasScalarsFor(weeks, count)) {
     return Fail(ErrorCode::kCorrupt, "columns of the fullest quarters have different lengths");
   }
   for (int i = 0; i < count; ++i) {
-    rows[static_cast<std::size_t>(i)].fullest_week = {.week = weeks.week(i),
-                                                      .scalars = ReadScalars(weeks, i)};
+    rows[static_cast<std::size_t>(i)].fullest_quarter = {.week = weeks.week(i),
+                                                         .scalars = ReadScalars(weeks, i)};
   }
   return {};
 }
@@ -202,9 +202,9 @@ void WriteFragmentRows(std::span<const StatRow> sorted_rows, RowTableWriter& wri
   const bool has_bounded =
       std::any_of(sorted_rows.begin(), sorted_rows.end(),
                   [](const StatRow& row) { return row.bounded != stats::BoundedSums{}; });
-  const bool has_weeks =
-      std::any_of(sorted_rows.begin(), sorted_rows.end(),
-                  [](const StatRow& row) { return row.fullest_week != stats::WeekScalars{}; });
+  const bool has_weeks = std::any_of(
+      sorted_rows.begin(), sorted_rows.end(),
+      [](const StatRow& row) { return row.fullest_quarter != stats::QuarterScalars{}; });
   for (const StatRow& row : sorted_rows) {
     writer.Append(row.key.api, row.key.metric, row.key.week, row.histogram);
     const auto [place, is_new] =
@@ -214,7 +214,7 @@ void WriteFragmentRows(std::span<const StatRow> sorted_rows, RowTableWriter& wri
     AppendScalars(row.scalars, fragment);
     if (has_weights) AppendWeights(row, fragment);
     if (has_bounded) AppendBounded(row.bounded, fragment);
-    if (has_weeks) AppendFullestWeek(row.fullest_week, *fragment.mutable_fullest_week());
+    if (has_weeks) AppendFullestQuarter(row.fullest_quarter, *fragment.mutable_fullest_quarter());
   }
 }
 
@@ -252,7 +252,7 @@ Result<std::vector<StatRow>> ReadFragmentRows(const proto::Fragment& untrusted_f
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));
   FIELDCOST_TRY(ReadBounded(fragment, result));
-  FIELDCOST_TRY(ReadFullestWeeks(fragment, result));
+  FIELDCOST_TRY(ReadFullestQuarters(fragment, result));
   FIELDCOST_TRY(CheckFragmentRows(result));
   return result;
 }

@@ -94,7 +94,7 @@ Status CheckRows(const LabTable& table) {
                   row.histogram.timed());
     }
     if (row.weights != stats::AgentWeights{} || row.bounded != stats::BoundedSums{} ||
-        row.fullest_week != stats::WeekScalars{}) {
+        row.fullest_quarter != stats::QuarterScalars{}) {
       return Fail(ErrorCode::kCorrupt, "{}: sums that a lab table does not have", name);
     }
   }

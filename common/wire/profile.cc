@@ -25,7 +25,7 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
     if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: a row of a single week", name);
     if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: a row without calls", name);
     if (row.scalars != stats::ScalarsOf(row.histogram) || row.weights != stats::AgentWeights{} ||
-        row.bounded != stats::BoundedSums{} || row.fullest_week != stats::WeekScalars{}) {
+        row.bounded != stats::BoundedSums{} || row.fullest_quarter != stats::QuarterScalars{}) {
       return Fail(ErrorCode::kCorrupt, "{}: not the sums of one machine", name);
     }
   }

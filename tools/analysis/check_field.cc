@@ -55,7 +55,7 @@ bool Holds(const StatRow& row, const RowKey& part) {
 // The row whose fullest quarter is also that of the sum of `rows`.
 const StatRow& FullestOf(const Rows& rows) {
   const auto machines = [](const StatRow* row) {
-    return stats::FullestWeekOf(*row).scalars.contributions;
+    return stats::FullestQuarterOf(*row).scalars.contributions;
   };
   return **std::ranges::max_element(rows, {}, machines);
 }
@@ -73,18 +73,18 @@ FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
                        [&](const StatRow* row) { return Holds(*row, key); });
   }));
   const StatRow& fullest = FullestOf(rows);
-  const wire::Epoch quarter = wire::EpochOfWeek(choice.sums.fullest_week.week);
-  mine.fullest_week = Sum(Filter(own, [&](const RowKey& key) {
-                        return wire::EpochOfWeek(key.week) == quarter && Holds(fullest, key);
-                      })).fullest_week;
+  const wire::Epoch quarter = wire::EpochOfWeek(choice.sums.fullest_quarter.week);
+  mine.fullest_quarter = Sum(Filter(own, [&](const RowKey& key) {
+                           return wire::EpochOfWeek(key.week) == quarter && Holds(fullest, key);
+                         })).fullest_quarter;
   // It represents its quarter, like the field's.
-  if (mine.fullest_week.week != 0) mine.fullest_week.week = choice.sums.fullest_week.week;
+  if (mine.fullest_quarter.week != 0) mine.fullest_quarter.week = choice.sums.fullest_quarter.week;
   if (!mine.histogram.empty()) choice.own_removed = inference::TakeOut(mine, choice.sums);
   return choice;
 }
 
 std::uint64_t MachinesOf(const FieldChoice& choice) {
-  return choice.sums.fullest_week.scalars.contributions;
+  return choice.sums.fullest_quarter.scalars.contributions;
 }
 
 Rows OfVersion(const Rows& rows, const RowKey& mine) {

@@ -9,7 +9,7 @@ namespace fieldcost::analysis {
 
 std::optional<ContextPenalty> PenaltyOf(const stats::StatRow& lab, const FieldChoice& field) {
   constexpr double kConfidence = 0.95;
-  const stats::ContributionScalars& machines = field.sums.fullest_week.scalars;
+  const stats::ContributionScalars& machines = field.sums.fullest_quarter.scalars;
   if (lab.scalars.contributions < 2 ||
       machines.contributions < inference::kFieldThresholds.least_machines) {
     return std::nullopt;

@@ -34,7 +34,7 @@ stats::ApiSums SumsOf(const std::vector<const StatRow*>& rows) {
 }
 
 std::uint64_t MachinesOf(const stats::ApiSums& sums) {
-  return sums.fullest_week.scalars.contributions;
+  return sums.fullest_quarter.scalars.contributions;
 }
 
 // One metric in one version.

@@ -17,7 +17,7 @@ namespace fieldcost::analysis {
 // Changes between two versions of a library, from published rows. Pure functions.
 
 // The test uses the machines of each side's fullest quarter, in which each is counted once
-// (stats::WeekScalars); everything else covers all weeks.
+// (stats::QuarterScalars); everything else covers all weeks.
 
 // The hardware classes that both versions have must hold at least this share of the machines of
 // each; otherwise all classes are compared together.

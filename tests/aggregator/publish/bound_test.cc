@@ -195,7 +195,7 @@ class Field {
     EXPECT_TRUE(snapshot.has_value());
     const auto counts = Collapse(
         *snapshot, snapshot->Split(1).front(), 1,
-        [&](const stats::RowKey& key, const store::CompactRow& row, const stats::WeekScalars&) {
+        [&](const stats::RowKey& key, const store::CompactRow& row, const stats::QuarterScalars&) {
           if (key.hardware != stats::HardwareClass{}) return Status();
           rows.push_back(
               {key, row.ToHistogram(), row.scalars, row.ToWeights(), row.sizes.Bounded()});

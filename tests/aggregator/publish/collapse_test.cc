@@ -123,7 +123,7 @@ class RandomStore {
   // Published rows by API: one per class, and the row over all classes under the empty class.
   struct Row {
     store::CompactRow sums;
-    stats::WeekScalars fullest_week;
+    stats::QuarterScalars fullest_quarter;
   };
   using Published = std::map<std::string, std::map<stats::HardwareClass, Row>>;
   Published Collapse(std::uint32_t threshold) const {
@@ -135,7 +135,7 @@ class RandomStore {
     for (const auto& range : snapshot->Split(1)) {
       const auto counts = publish::Collapse(
           *snapshot, range, threshold,
-          [&](const stats::RowKey& key, const auto& row, const stats::WeekScalars& week) {
+          [&](const stats::RowKey& key, const auto& row, const stats::QuarterScalars& week) {
             EXPECT_TRUE(rows == 0 || last < key);
             EXPECT_EQ(key.week, 0U);
             last = key;
@@ -300,7 +300,7 @@ TEST_P(CollapseClassesTest, SumsOfPublishedScalarsReachTheThreshold) {
     }
     std::vector<Cells> published;
     for (const auto& [some, row] : rows) {
-      const std::set<std::uint32_t> told = {0, row.fullest_week.week};
+      const std::set<std::uint32_t> told = {0, row.fullest_quarter.week};
       for (const std::uint32_t week : told) {
         Cells about;
         for (const auto& [cell_class, cell_week] : cells) {
@@ -359,8 +359,8 @@ TEST_P(CollapseClassesTest, ReportsTheFullestPermittedWeek) {
       if (expected == 0 || count >= by_week[expected]) expected = week;
     }
     const RandomStore::Row& row = rows.begin()->second;
-    ASSERT_EQ(row.fullest_week.week, expected) << api;
-    ASSERT_EQ(row.fullest_week.scalars.contributions, by_week[expected]) << api;
+    ASSERT_EQ(row.fullest_quarter.week, expected) << api;
+    ASSERT_EQ(row.fullest_quarter.scalars.contributions, by_week[expected]) << api;
     withheld += expected == 0 ? 1 : 0;
   }
   EXPECT_GE(withheld, threshold < 3 ? 0U : 3U);
@@ -378,8 +378,9 @@ TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe
     const auto& rows = published.at(api);
     for (const auto& [some, row] : rows) {
       ASSERT_EQ(row.sums, store_->SumsOf(api, some)) << api;
-      if (row.fullest_week.week == 0) continue;
-      ASSERT_EQ(row.fullest_week.scalars, store_->WeekOf(api, some, row.fullest_week.week)) << api;
+      if (row.fullest_quarter.week == 0) continue;
+      ASSERT_EQ(row.fullest_quarter.scalars, store_->WeekOf(api, some, row.fullest_quarter.week))
+          << api;
       ++told;
     }
     std::set<stats::HardwareClass> reaching;

@@ -122,8 +122,8 @@ class PublishTest : public ::testing::Test {
             wire::FragmentIndexOf(row.key.api.soname, row.key.api.symbol, snapshot.fragment_bits),
             index);
         rows[row.key] = row;
-        rows[row.key].fullest_week = {};
-        told_[row.key] = row.fullest_week;
+        rows[row.key].fullest_quarter = {};
+        told_[row.key] = row.fullest_quarter;
       }
     }
     return rows;
@@ -154,7 +154,7 @@ class PublishTest : public ::testing::Test {
   testing::FakeClock clock_{WallTime(std::chrono::days(20'000))};
   std::unique_ptr<store::Store> store_;
   std::map<unsigned, std::uint64_t> sequences_;
-  std::map<stats::RowKey, stats::WeekScalars> told_;         // set by PublishedRows()
+  std::map<stats::RowKey, stats::QuarterScalars> told_;      // set by PublishedRows()
   Rows sums_;                                                // over classes and weeks
   Rows class_sums_;                                          // over weeks
   std::map<stats::RowKey, stats::ContributionSizes> sizes_;  // for both

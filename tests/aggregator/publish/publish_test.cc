@@ -153,7 +153,7 @@ TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
   EXPECT_EQ(rows.begin()->second.weights.Contributions(), 4U);
   EXPECT_EQ(rows.begin()->second.bounded.contributions, 4U);
   EXPECT_EQ(rows.begin()->second.bounded.calls, 4U * 19);
-  EXPECT_EQ(told_.begin()->second, stats::WeekScalars{}) << "the rest would be of one agent";
+  EXPECT_EQ(told_.begin()->second, stats::QuarterScalars{}) << "the rest would be of one agent";
 }
 
 TEST_F(PublishTest, VersionsRiseAcrossRestartsAndUnchangedFragmentsKeepTheirFiles) {

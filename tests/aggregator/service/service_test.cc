@@ -41,8 +41,8 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
     row.weights = {};  // published as rounded shares
     EXPECT_EQ(row.bounded, stats::BoundedSumsOf(row.histogram));
     row.bounded = {};
-    EXPECT_EQ(row.fullest_week.scalars, row.scalars);
-    row.fullest_week = {};
+    EXPECT_EQ(row.fullest_quarter.scalars, row.scalars);
+    row.fullest_quarter = {};
   }
   for (const wire::BatchRow& sent : content.rows) {
     const stats::StatRow expected{

@@ -202,7 +202,7 @@ TEST_F(CatalogSearchTest, TotalsOverAllRunsSortBeforePartialOnes) {
   drawn.scalars = ScalarsOf(drawn.histogram);
   drawn.weights = WeightsOf(drawn.histogram);
   drawn.bounded = BoundedSumsOf(drawn.histogram);
-  drawn.fullest_week = {};
+  drawn.fullest_quarter = {};
   rows.push_back(drawn);
   const Catalog catalog = Make(rows);
   const auto found = catalog.Search({.pattern = "*flate"});

@@ -187,7 +187,7 @@ TEST(AnomalyTest, MyOwnContributionIsTakenOutOfTheField) {
   stats::ApiSums field = others;
   field.histogram.Merge(own.histogram);
   field.scalars.Merge(own.scalars);
-  field.fullest_week.scalars = field.scalars;
+  field.fullest_quarter.scalars = field.scalars;
   const stats::CostHistogram mine = fleet.Machine(3);
   const Comparison with = Compare(mine, field, &own);
   const Comparison without = Compare(mine, others);

@@ -57,7 +57,7 @@ stats::ContributionScalars SimulatedFleet::Contribution(double effect) {
           .sum_mean_cubed = step * step * step};
 }
 
-stats::ContributionScalars SimulatedFleet::FullestWeek(double more) {
+stats::ContributionScalars SimulatedFleet::FullestQuarter(double more) {
   std::vector<double> effects(static_cast<std::size_t>(plan_.machines));
   for (double& effect : effects) effect = Effect() + more;
   const std::size_t steady = plan_.comings == Comings::kAlways     ? effects.size()
@@ -82,7 +82,7 @@ Sizes SizesOfCheck(const FleetPlan& plan, double octaves, int fleets, std::uint6
   SimulatedFleet fleet(plan, octaves, seed);
   Sizes sizes;
   for (int i = 0; i < fleets; ++i) {
-    const stats::ContributionScalars field = fleet.FullestWeek();
+    const stats::ContributionScalars field = fleet.FullestQuarter();
     for (int user = 0; user < kUsers; ++user) {
       const double p = TestMachine(fleet.User(), field).p;
       if (p <= 0.05) ++sizes.at_5_percent;
@@ -102,9 +102,9 @@ Sizes SizesOfDiff(const FleetPlan& before, const FleetPlan& after, double octave
   SimulatedFleet new_fleet(after, octaves, ~seed);
   Sizes sizes;
   for (int i = 0; i < pairs; ++i) {
-    const stats::ContributionScalars old_week = old_fleet.FullestWeek();
+    const stats::ContributionScalars old_week = old_fleet.FullestQuarter();
     const auto p = [&](double more) {
-      const MachineStratum stratum{old_week, new_fleet.FullestWeek(more)};
+      const MachineStratum stratum{old_week, new_fleet.FullestQuarter(more)};
       return CompareMachines({&stratum, 1}).p;
     };
     const double p_equal = p(0);

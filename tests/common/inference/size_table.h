@@ -36,7 +36,7 @@ class SimulatedFleet {
 
   // The fullest quarter of a new fleet whose costs are `more` octaves higher; the last of equal
   // ones.
-  stats::ContributionScalars FullestWeek(double more = 0);
+  stats::ContributionScalars FullestQuarter(double more = 0);
   // A machine like those of the fleet, but not one of them.
   stats::ContributionScalars User(double more = 0) { return Contribution(Effect() + more); }
 

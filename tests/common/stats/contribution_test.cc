@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/inference/machine_moments.h"
-#include "common/stats/week_scalars.h"
+#include "common/stats/quarter_scalars.h"
 #include "tests/common/stats/random_histogram.h"
 
 namespace fieldcost::stats {
@@ -181,7 +181,7 @@ TEST(ScalarsTest, SkewnessIsThatOfTheMeans) {
   }
 }
 
-TEST(WeekScalarsTest, MustBeAPartOfTheRows) {
+TEST(QuarterScalarsTest, MustBeAPartOfTheRows) {
   std::mt19937_64 random(12);
   ContributionScalars row;
   for (int i = 0; i < 5; ++i) {
@@ -194,12 +194,12 @@ TEST(WeekScalarsTest, MustBeAPartOfTheRows) {
   const ContributionScalars week = ScalarsOf(histogram);
   ContributionScalars all = row;
   all.Merge(week);
-  EXPECT_TRUE(Validate(WeekScalars{}, row).has_value());
-  EXPECT_TRUE(Validate(WeekScalars{2900, week}, all).has_value());
-  EXPECT_TRUE(Validate(WeekScalars{2900, all}, all).has_value());
-  EXPECT_FALSE(Validate(WeekScalars{0, week}, all).has_value());
-  EXPECT_FALSE(Validate(WeekScalars{2900, {}}, all).has_value());
-  EXPECT_FALSE(Validate(WeekScalars{2900, all}, row).has_value());
+  EXPECT_TRUE(Validate(QuarterScalars{}, row).has_value());
+  EXPECT_TRUE(Validate(QuarterScalars{2900, week}, all).has_value());
+  EXPECT_TRUE(Validate(QuarterScalars{2900, all}, all).has_value());
+  EXPECT_FALSE(Validate(QuarterScalars{0, week}, all).has_value());
+  EXPECT_FALSE(Validate(QuarterScalars{2900, {}}, all).has_value());
+  EXPECT_FALSE(Validate(QuarterScalars{2900, all}, row).has_value());
 }
 
 TEST(ScalarsTest, SubtractingWhatWasNeverAddedChangesNothing) {

@@ -35,7 +35,7 @@ class FleetOfMachines {
   static void Contribute(const CostHistogram& machine, ApiSums& field) {
     field.histogram.Merge(machine);
     field.scalars.Merge(ScalarsOf(machine));
-    field.fullest_week = {.week = 2900, .scalars = field.scalars};
+    field.fullest_quarter = {.week = 2900, .scalars = field.scalars};
   }
 
  private:

@@ -16,7 +16,7 @@ inline stats::StatRow AsPublished(stats::StatRow row) {
   }
   row.bounded = {
       .contributions = contributions, .calls = row.histogram.count(), .sum = row.histogram.sum()};
-  if (row.key.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
+  if (row.key.week == 0) row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
   return row;
 }
 
@@ -40,7 +40,7 @@ inline stats::StatRow PublishedRow(const stats::RowKey& key,
     sizes.Merge(stats::SizesOf(one));
   }
   row.bounded = sizes.Bounded();
-  if (key.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
+  if (key.week == 0) row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
   return row;
 }
 

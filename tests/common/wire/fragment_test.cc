@@ -89,14 +89,14 @@ TEST(FragmentTest, BoundedSumsSurviveWhereThereAreAny) {
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
 }
 
-TEST(FragmentTest, FullestWeeksSurviveWhereThereAreAny) {
-  EXPECT_EQ(DecodeFragment(EncodeFragment(WeekSampleRows()).value()).value()[0].fullest_week,
-            WeekSampleRows()[0].fullest_week);
+TEST(FragmentTest, FullestQuartersSurviveWhereThereAreAny) {
+  EXPECT_EQ(DecodeFragment(EncodeFragment(WeekSampleRows()).value()).value()[0].fullest_quarter,
+            WeekSampleRows()[0].fullest_quarter);
   std::vector<stats::StatRow> rows = {SampleRows()[0]};
   ASSERT_EQ(rows[0].key.week, 0U);
   rows[0].scalars.Merge(ScalarsOf(rows[0].histogram));
   rows[0].histogram.Merge(rows[0].histogram);
-  rows[0].fullest_week = {.week = 2921, .scalars = ScalarsOf(SampleRows()[0].histogram)};
+  rows[0].fullest_quarter = {.week = 2921, .scalars = ScalarsOf(SampleRows()[0].histogram)};
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
 }
 
@@ -202,15 +202,15 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 1); },
       [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 6); },
       [](auto& f) { f.set_sum_mean_cubed_high(0, 1U << 10); },
-      [](auto& f) { f.mutable_fullest_week()->clear_week(); },
-      [](auto& f) { f.mutable_fullest_week()->add_week(0); },
-      [](auto& f) { f.mutable_fullest_week()->set_week(0, 0); },
-      [](auto& f) { f.mutable_fullest_week()->add_contributions(0); },
-      [](auto& f) { f.mutable_fullest_week()->clear_sum_mean_cubed_low(); },
-      [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 0); },
-      [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 2); },
-      [](auto& f) { f.mutable_fullest_week()->set_sum_mean_cubed_low(0, 0); },
-      [](auto& f) { f.mutable_fullest_week()->set_sum_mean_low(0, 1); },
+      [](auto& f) { f.mutable_fullest_quarter()->clear_week(); },
+      [](auto& f) { f.mutable_fullest_quarter()->add_week(0); },
+      [](auto& f) { f.mutable_fullest_quarter()->set_week(0, 0); },
+      [](auto& f) { f.mutable_fullest_quarter()->add_contributions(0); },
+      [](auto& f) { f.mutable_fullest_quarter()->clear_sum_mean_cubed_low(); },
+      [](auto& f) { f.mutable_fullest_quarter()->set_contributions(0, 0); },
+      [](auto& f) { f.mutable_fullest_quarter()->set_contributions(0, 2); },
+      [](auto& f) { f.mutable_fullest_quarter()->set_sum_mean_cubed_low(0, 0); },
+      [](auto& f) { f.mutable_fullest_quarter()->set_sum_mean_low(0, 1); },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
       [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
       [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },

@@ -102,12 +102,12 @@ TEST(GoldenTest, FragmentWithBoundedSums) {
   }
 }
 
-TEST(GoldenTest, FragmentWithFullestWeeks) {
+TEST(GoldenTest, FragmentWithFullestQuarters) {
   ExpectGoldenFrame("fragment_week.pb", EncodeFragment(WeekSampleRows()).value());
   const auto rows = DecodeFragment(Golden("fragment_week.pb.zst")).value();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].scalars, WeekSampleRows()[i].scalars);
-    EXPECT_EQ(rows[i].fullest_week, WeekSampleRows()[i].fullest_week);
+    EXPECT_EQ(rows[i].fullest_quarter, WeekSampleRows()[i].fullest_quarter);
   }
 }
 

@@ -88,7 +88,7 @@ TEST(ProfileTest, RefusesRowsThatAreNotTheSumsOfOneMachine) {
   rows[0].bounded = stats::BoundedSumsOf(rows[0].histogram);
   ExpectRefused(rows, "not the sums of one machine");
   rows = good;
-  rows[0].fullest_week = {.week = 2921, .scalars = rows[0].scalars};
+  rows[0].fullest_quarter = {.week = 2921, .scalars = rows[0].scalars};
   ExpectRefused(rows, "not the sums of one machine");
   rows = good;
   rows[0].histogram = {};

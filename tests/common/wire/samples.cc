@@ -92,7 +92,7 @@ std::vector<stats::StatRow> WeekSampleRows() {
   std::vector<stats::StatRow> rows = BoundedSampleRows();
   for (stats::StatRow& row : rows) {
     if (row.key.week == 0 && row.key.metric == stats::Metric::kWallTime) {
-      row.fullest_week = {.week = 2921, .scalars = row.scalars};
+      row.fullest_quarter = {.week = 2921, .scalars = row.scalars};
     }
   }
   return rows;

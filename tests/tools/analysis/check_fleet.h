@@ -43,7 +43,7 @@ class CheckFleet {
   static void Contribute(const stats::CostHistogram& machine, stats::StatRow& row) {
     row.histogram.Merge(machine);
     row.scalars.Merge(stats::ScalarsOf(machine));
-    if (row.key.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
+    if (row.key.week == 0) row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
   }
 
  private:

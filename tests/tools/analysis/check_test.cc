@@ -41,7 +41,7 @@ TEST(CheckFieldTest, WithoutARowOverAllClassesOrWeeksTheSingleOnesAreSummed) {
   EXPECT_EQ(choice.stratum, Stratum::kSameClass);
   EXPECT_EQ(choice.sums.histogram, both.histogram);
   EXPECT_EQ(choice.sums.scalars.contributions, 40U);
-  EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 20U);
+  EXPECT_EQ(choice.sums.fullest_quarter.scalars.contributions, 20U);
   EXPECT_EQ(ChooseField(rows, {}, Key("f")).sums.scalars.contributions, 45U);
   // But nothing is counted twice.
   both.key = Key("f", "1.2-3", kLaptop);
@@ -83,7 +83,7 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
     own.back().histogram.Merge(fleet.Machine());  // a later batch of the same week
     field.histogram.Merge(own.back().histogram);
     field.scalars.Merge(own.back().scalars);
-    if (week == 2900) field.fullest_week.scalars.Merge(own.back().scalars);
+    if (week == 2900) field.fullest_quarter.scalars.Merge(own.back().scalars);
   }
   own.push_back({.key = Key("g", "1.2-3", kLaptop, 2900)});
   CheckFleet::Contribute(fleet.Machine(), own.back());
@@ -91,7 +91,7 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_TRUE(choice.own_removed);
   EXPECT_EQ(choice.sums.histogram, others.histogram);
   EXPECT_EQ(choice.sums.scalars, others.scalars);
-  EXPECT_EQ(choice.sums.fullest_week, others.fullest_week);
+  EXPECT_EQ(choice.sums.fullest_quarter, others.fullest_quarter);
   // Calls that the field does not include are not subtracted.
   const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
   EXPECT_FALSE(unsent.own_removed);
@@ -125,7 +125,7 @@ TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
   CheckFleet::Contribute(fleet.Machine(), own);
   in_class.histogram.Merge(own.histogram);
   in_class.scalars.Merge(own.scalars);
-  in_class.fullest_week.scalars.Merge(own.scalars);
+  in_class.fullest_quarter.scalars.Merge(own.scalars);
   StatRow all = in_class;
   all.key.hardware = {};
   CheckFleet::Contribute(fleet.Machine(), all);
@@ -133,7 +133,7 @@ TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
   const FieldChoice choice = ChooseField(rows, std::vector{own}, Key("f", "1.2-3", kLaptop));
   EXPECT_EQ(choice.stratum, Stratum::kAllClasses);  // 30 others, not 29
   EXPECT_EQ(choice.sums.scalars.contributions, 30U);
-  EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 30U);
+  EXPECT_EQ(choice.sums.fullest_quarter.scalars.contributions, 30U);
 }
 
 TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
@@ -154,7 +154,7 @@ TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
 TEST(CheckReportTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   CheckFleet fleet;
   StatRow field = fleet.Field(Key("slow"), 50);
-  field.fullest_week = {};
+  field.fullest_quarter = {};
   const CheckReport report =
       Check({Api("slow", fleet.Machine(3), field)}, stats::Metric::kWallTime, 0);
   EXPECT_EQ(report.Count(Verdict::kTooLittleData), 1U);

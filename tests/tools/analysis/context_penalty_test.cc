@@ -20,7 +20,7 @@ stats::ContributionScalars Around(std::uint64_t cost, std::uint64_t count) {
 
 FieldChoice Field(std::uint64_t cost, std::uint64_t machines) {
   FieldChoice field{.stratum = Stratum::kSameClass, .versions = {}, .sums = {}};
-  field.sums.fullest_week = {.week = 2900, .scalars = Around(cost, machines)};
+  field.sums.fullest_quarter = {.week = 2900, .scalars = Around(cost, machines)};
   return field;
 }
 

@@ -32,7 +32,7 @@ inline std::vector<stats::StatRow> VendorRows(VersionFleet& fleet, const std::st
     all.scalars = sums.scalars;
     all.weights = sums.weights;
     all.bounded = sums.bounded;
-    all.fullest_week = sums.fullest_week;
+    all.fullest_quarter = sums.fullest_quarter;
     rows.push_back(all);
   }
   return rows;

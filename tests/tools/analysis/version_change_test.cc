@@ -118,7 +118,7 @@ TEST(VersionChangeTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   Rows before = {fleet.Row({.machines = 120})};
   const Rows after = {fleet.Row({.version = "2.0", .octaves = 13, .machines = 120})};
   EXPECT_EQ(Compared(before, after).change, Verdict::kMore);
-  before[0].fullest_week = {};  // as in rows without a quarter of enough machines
+  before[0].fullest_quarter = {};  // as in rows without a quarter of enough machines
   const MetricChange change = Compared(before, after);
   EXPECT_EQ(change.change, Verdict::kTooLittleData);
   EXPECT_EQ(change.test.strata, 0U);

@@ -47,7 +47,7 @@ class VersionFleet {
       sizes.Merge(stats::SizesOf(calls));
     }
     row.bounded = sizes.Bounded();
-    if (wish.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
+    if (wish.week == 0) row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
     return row;
   }
 

@@ -56,7 +56,7 @@ class CheckProgramTest : public CatalogCliTest {
       row.histogram.Merge(one);
       row.scalars.Merge(stats::ScalarsOf(one));
     }
-    row.fullest_week = {.week = 2900, .scalars = row.scalars};
+    row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
     return row;
   }
 

@@ -54,7 +54,7 @@ class Machines {
 void Contribute(const CostHistogram& machine, StatRow& row) {
   row.histogram.Merge(machine);
   row.scalars.Merge(stats::ScalarsOf(machine));
-  row.fullest_week = {.week = 2900, .scalars = row.scalars};
+  row.fullest_quarter = {.week = 2900, .scalars = row.scalars};
 }
 
 class CommandCheckTest : public CatalogCliTest {
@@ -371,7 +371,7 @@ TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
   // The fullest quarter is that of the measurement.
   const std::uint32_t week = server_->Rows().at(0).week;
   const std::uint32_t quarter = week - week % wire::kWeeksPerEpoch;
-  for (auto& [api, row] : others) row.fullest_week = {.week = quarter, .scalars = row.scalars};
+  for (auto& [api, row] : others) row.fullest_quarter = {.week = quarter, .scalars = row.scalars};
   PublishAndSync(Rows(others));
   const std::string without = Cli({"check", "--json"}).output;
   EXPECT_EQ(Json(without, "any(a['own_removed'] for a in d['apis'])"), "False\n");
@@ -381,7 +381,7 @@ TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
     StatRow& row = field.at(sent.api);
     row.histogram.Merge(sent.histogram);
     if (sent.first_contribution) row.scalars.Merge(stats::ScalarsOf(sent.histogram));
-    row.fullest_week.scalars = row.scalars;
+    row.fullest_quarter.scalars = row.scalars;
   }
   publisher_.Publish(Rows(field), 2, SystemClock().Now());
   ASSERT_EQ(Cli({"sync", "--full"}).exit_status, 0);
