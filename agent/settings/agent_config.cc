@@ -151,9 +151,9 @@ Status Override(const std::filesystem::path& path, FileOf file_of, AgentConfig& 
 // unit of fieldcostd (PrivateUsers=) runs in a user namespace that has only the user's own id.
 // /proc/self/uid_map has lines "FIRST_ID FIRST_ID_OUTSIDE COUNT".
 bool IsRootWithoutId() {
-  const auto map = ReadFile("/proc/self/uid_map", kMaxIdMapBytes);
-  if (!map) return false;
-  for (const std::string_view line : Split(*map, "\n")) {
+  const auto id_map = ReadFile("/proc/self/uid_map", kMaxIdMapBytes);
+  if (!id_map) return false;
+  for (const std::string_view line : Split(*id_map, "\n")) {
     std::vector<std::uint64_t> numbers;
     for (const std::string_view word : Split(line, " ")) {
       if (const auto number = ParseUint64(word)) numbers.push_back(*number);

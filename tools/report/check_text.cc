@@ -21,14 +21,14 @@ namespace {
 using inference::Comparison;
 using inference::Verdict;
 
-constexpr std::size_t kMaxNameWidth = 40;
-constexpr std::size_t kLeastNameWidth = 24;
+constexpr std::size_t kMaxCheckedName = 40;
+constexpr std::size_t kLeastCheckedName = 24;
 constexpr std::size_t kMaxVersionWidth = 20;
-constexpr std::size_t kLeastVersionWidth = 10;
+constexpr std::size_t kLeastCheckedVersion = 10;
 constexpr std::size_t kMaxBarWidth = 24;
 constexpr std::size_t kMinBarWidth = 4;
-constexpr std::size_t kMargin = 2;     // before the lines of a histogram
-constexpr double kLeastShown = 1e-99;  // of p values
+constexpr std::size_t kHistogramMargin = 2;  // before the lines of a histogram
+constexpr double kLeastShown = 1e-99;        // of p values
 constexpr draw::Rgb kWorseColor{230, 60, 40};
 
 std::string Probability(double p) {
@@ -38,7 +38,7 @@ std::string Probability(double p) {
 
 draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {draw::ShortenName(names::ShownName(api.key.api), kMaxNameWidth, style),
+  return {draw::ShortenName(names::ShownName(api.key.api), kMaxCheckedName, style),
           draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
           draw::FormatCount(comparison.calls),
           draw::FormatCount(comparison.machines),
@@ -54,8 +54,8 @@ draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style)
 }
 
 std::string Table(const analysis::CheckReport& report, Verdict verdict, const draw::Style& style) {
-  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastNameWidth, true},
-                                                 {"VERSION", false, 4, kLeastVersionWidth},
+  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastCheckedName, true},
+                                                 {"VERSION", false, 4, kLeastCheckedVersion},
                                                  {"N", true},
                                                  {"A", true, 1},
                                                  {"RATIO", true},
@@ -88,7 +88,7 @@ std::string LackingText(const analysis::CheckReport& report, bool all, const dra
     if (api.comparison.verdict != Verdict::kTooLittleData) continue;
     if (lines++ == named) break;
     text += fmt::format("  {}  {}\n",
-                        draw::ShortenName(names::ShownName(api.key.api), kMaxNameWidth, style),
+                        draw::ShortenName(names::ShownName(api.key.api), kMaxCheckedName, style),
                         analysis::Lack(api));
   }
   if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);
@@ -135,7 +135,8 @@ std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, stats::M
   }
   // In addition to its bar, each side has "  COUNT 100.0 % ||".
   const std::size_t side_width = count_width + std::string_view("   100.0 % ||").size();
-  const std::size_t bar_width = BarWidthIn(style.columns, kMargin + width + 2 * side_width);
+  const std::size_t bar_width =
+      BarWidthIn(style.columns, kHistogramMargin + width + 2 * side_width);
   const auto side = [&](const draw::Bars& bars, unsigned slot) {
     return fmt::format("  {:>{}} {:>5.1f} % |{}|", count(bars, slot), count_width,
                        100 * share(bars, slot),

@@ -15,12 +15,12 @@
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kOverviewColumns = 7;
 
 std::string Facts(const std::vector<CostPageContent::Fact>& facts) {
@@ -35,11 +35,11 @@ std::string Facts(const std::vector<CostPageContent::Fact>& facts) {
 }
 
 std::string Cost(double value, stats::Metric metric) {
-  return draw::FormatCost(value, metric, kStyle);
+  return draw::FormatCost(value, metric, kPageTextStyle);
 }
 
 std::string Interval(const stats::Quantile& quantile, stats::Metric metric) {
-  return draw::FormatInterval(quantile.low, quantile.high, " – ", metric, kStyle);
+  return draw::FormatInterval(quantile.low, quantile.high, " – ", metric, kPageTextStyle);
 }
 
 // The metric that the overview shows: time, if there is one.
@@ -51,7 +51,7 @@ const std::pair<const stats::Metric, analysis::MetricSummary>* FirstOf(
   return chosen == summary.metrics.end() ? nullptr : &*chosen;
 }
 
-draw::Bars BarsOf(stats::Metric metric, const analysis::MetricSummary& numbers) {
+draw::Bars MetricBars(stats::Metric metric, const analysis::MetricSummary& numbers) {
   return draw::BarsOf(numbers.sums, numbers.figures, metric);
 }
 
@@ -66,12 +66,12 @@ std::vector<std::string> OverviewLine(const analysis::CostSummary& summary, std:
     return line;
   }
   const auto& [metric, numbers] = *first;
-  line.push_back(scale.Cell(BarsOf(metric, numbers), metric));
+  line.push_back(scale.Cell(MetricBars(metric, numbers), metric));
   line.emplace_back(stats::Name(metric));
   line.push_back(draw::FormatCount(numbers.figures.calls));
   for (const auto which :
        {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-    line.push_back(draw::EscapeHtml(QuantileText(numbers.figures, which, metric, kStyle)));
+    line.push_back(draw::EscapeHtml(QuantileText(numbers.figures, which, metric, kPageTextStyle)));
   }
   return line;
 }
@@ -80,7 +80,7 @@ std::string Overview(const std::vector<analysis::CostSummary>& summaries, std::s
   SpectrumScale scale;
   for (std::size_t i = 0; i < shown; ++i) {
     if (const auto* first = FirstOf(summaries[i])) {
-      scale.Add(BarsOf(first->first, first->second), first->first);
+      scale.Add(MetricBars(first->first, first->second), first->first);
     }
   }
   using enum ColumnKind;
@@ -150,7 +150,7 @@ std::string Numbers(const stats::CallFigures& calls, stats::Metric metric) {
     return fmt::format("<p>one call: {}</p>\n", Cost(calls.mean, metric));
   return fmt::format("<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
                      draw::FormatCount(calls.totals.count), Cost(calls.mean, metric),
-                     draw::FormatSpread(calls.standard_deviation, metric, kStyle),
+                     draw::FormatSpread(calls.standard_deviation, metric, kPageTextStyle),
                      QuantileWords(calls.quantiles, metric));
 }
 

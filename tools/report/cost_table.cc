@@ -23,7 +23,7 @@ constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kWideSpectrum = 32;
 constexpr std::size_t kMaxVersionWidth = 22;
 
-const std::vector<draw::TextColumn>& Columns() {
+const std::vector<draw::TextColumn>& CostColumns() {
   static const std::vector<draw::TextColumn> columns = {{"TOTAL", true, 1},
                                                         {"SHARE", true, 2},
                                                         {"API", false, 0, kLeastApiWidth, true},
@@ -156,7 +156,7 @@ std::string CostTable(std::span<const analysis::ApiCost> costs,
   for (const analysis::ApiCost& cost : costs) {
     lines.push_back(LineOf(cost, names, whole, range, style));
   }
-  std::string text = draw::TextTable(Columns(), lines, style);
+  std::string text = draw::TextTable(CostColumns(), lines, style);
   if (range && draw::HasColumn(text, kSpectrum))
     text += draw::SpectrumLegend(*range, kSpectrumWidth, stats::Metric::kWallTime, style);
   return text;

@@ -14,6 +14,7 @@
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/version_diff.h"
 
 namespace fieldcost::report {
@@ -22,10 +23,8 @@ namespace {
 using inference::Verdict;
 using stats::Metric;
 
-constexpr draw::Style kStyle{.utf8 = true};
-
 // Published costs have shares; only the user's own need the sums.
-draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
+draw::Bars FigureBars(const stats::Figures& figures, Metric metric) {
   return draw::BarsOf({}, figures, metric);
 }
 
@@ -47,8 +46,8 @@ std::string NameCell(const ChangedMetric& one) {
 std::string Changes(const std::vector<ChangedMetric>& shown) {
   SpectrumScale scale;
   for (const auto& [api, one] : shown) {
-    scale.Add(BarsOf(one->before, one->metric), one->metric);
-    scale.Add(BarsOf(one->after, one->metric), one->metric);
+    scale.Add(FigureBars(one->before, one->metric), one->metric);
+    scale.Add(FigureBars(one->after, one->metric), one->metric);
   }
   using enum ColumnKind;
   PageTable table{.id = "changes",
@@ -66,13 +65,14 @@ std::string Changes(const std::vector<ChangedMetric>& shown) {
   for (const ChangedMetric& changed : shown) {
     const analysis::MetricChange& one = *changed.metric;
     const auto p50 = [&](const stats::Figures& figures) {
-      return draw::EscapeHtml(QuantileText(figures, &stats::Quantiles::p50, one.metric, kStyle));
+      return draw::EscapeHtml(
+          QuantileText(figures, &stats::Quantiles::p50, one.metric, kPageTextStyle));
     };
-    const std::string before = scale.Cell(BarsOf(one.before, one.metric), one.metric);
-    const std::string after = scale.Cell(BarsOf(one.after, one.metric), one.metric);
+    const std::string before = scale.Cell(FigureBars(one.before, one.metric), one.metric);
+    const std::string after = scale.Cell(FigureBars(one.after, one.metric), one.metric);
     table.lines.push_back(
         {NameCell(changed), fmt::format("<div>{}</div><div>{}</div>", before, after),
-         draw::EscapeHtml(ChangeWords(one, kStyle)), std::string(stats::Name(one.metric)),
+         draw::EscapeHtml(ChangeWords(one, kPageTextStyle)), std::string(stats::Name(one.metric)),
          p50(one.before), p50(one.after), draw::FormatCount(one.test.machines_before),
          draw::FormatCount(one.test.machines_after)});
   }
@@ -137,7 +137,7 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
       "<p class=\"lead\">{}.</p>\n<p class=\"soft\">From {}. Machines are compared, "
       "within each hardware class that is published for both versions.</p>\n</header>\n"
       "<main>\n",
-      draw::EscapeHtml(DiffSentence(change, kStyle)), SnapshotWords(provenance));
+      draw::EscapeHtml(DiffSentence(change, kPageTextStyle)), SnapshotWords(provenance));
   const std::vector<ChangedMetric> shown = ShownOf(change, all);
   html += shown.empty() ? "<p>No significant changes.</p>\n" : Changes(shown) + Statistics(shown);
   html += Names("Measured in the new version only", change.added);

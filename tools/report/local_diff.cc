@@ -10,6 +10,7 @@
 #include "common/draw/text_table.h"
 #include "common/inference/anomaly.h"
 #include "common/names/cxx_name.h"
+#include "tools/report/api_names.h"
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/version_diff.h"
@@ -21,7 +22,6 @@ using analysis::LocalChange;
 using inference::Verdict;
 
 constexpr std::size_t kMaxApiWidth = 60;
-constexpr std::size_t kLeastApiWidth = 16;
 
 draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
   const auto p50 = [&](const stats::Figures& figures) {

@@ -11,11 +11,11 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/svg_parts.h"
+#include "tools/report/page_text_style.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr draw::Style kStyle{.utf8 = true};
 constexpr unsigned kBarWidth = 8;
 constexpr unsigned kBarGap = 2;
 constexpr unsigned kHeight = 28;
@@ -53,7 +53,7 @@ std::string TrendWords(std::span<const analysis::TrendPoint> points, std::string
 std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_view unit,
                      stats::Metric metric) {
   if (points.size() < 2) return "";
-  const std::string words = draw::EscapeHtml(TrendWords(points, unit, metric, kStyle));
+  const std::string words = draw::EscapeHtml(TrendWords(points, unit, metric, kPageTextStyle));
   const std::size_t width = points.size() * (kBarWidth + kBarGap) - kBarGap;
   std::string svg = fmt::format(
       "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"

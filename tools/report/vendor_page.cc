@@ -15,6 +15,7 @@
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/vendor_text.h"
 #include "tools/report/version_diff.h"
@@ -24,11 +25,10 @@ namespace {
 
 using stats::Metric;
 
-constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kMaxCandidates = 10;
 
 std::string Cost(double value, Metric metric) {
-  return draw::EscapeHtml(draw::FormatCost(value, metric, kStyle));
+  return draw::EscapeHtml(draw::FormatCost(value, metric, kPageTextStyle));
 }
 
 // In the page's order; the small print of quantiles is in the details.
@@ -37,7 +37,7 @@ constexpr std::array<stats::Quantile stats::Quantiles::*, 3> kQuantiles = {
 
 std::string Quantile(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
                      Metric metric) {
-  return draw::EscapeHtml(QuantileText(figures, which, metric, kStyle));
+  return draw::EscapeHtml(QuantileText(figures, which, metric, kPageTextStyle));
 }
 
 std::string Ratio(double ratio, double low, double high) {
@@ -63,12 +63,13 @@ class Page {
     if (content_.synthetic) {
       html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
     }
-    html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
+    html +=
+        fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kPageTextStyle)));
     html += fmt::format(
         "<p class=\"soft\">{}, {} measured; {}. {} This page loads no other "
         "files.</p>\n</header>\n<main>\n",
         Counted(report_.apis.size(), "API"), draw::Counted(report_.calls, "call"),
-        EstimateText(report_.total, kStyle),
+        EstimateText(report_.total, kPageTextStyle),
         IsOfLab() ? "From a lab table: measurements of single scenarios."
                   : "Measured on volunteers' machines and published only as sums.");
     if (!report_.apis.empty()) {
@@ -148,11 +149,11 @@ class Page {
       const stats::Quantiles quantiles = api.time.quantiles.value_or(stats::Quantiles{});
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
-      table.lines.push_back({Name(api), Spectrum(api), draw::TotalText(api.total, kStyle),
-                             Text(draw::RoughShareText(api.share)),
-                             Text(draw::RoughShareText(together)), draw::FormatCount(api.calls),
-                             tail > 0 ? fmt::format("{:.1f}", tail) : "–",
-                             api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–"});
+      table.lines.push_back(
+          {Name(api), Spectrum(api), draw::TotalText(api.total, kPageTextStyle),
+           Text(draw::RoughShareText(api.share)), Text(draw::RoughShareText(together)),
+           draw::FormatCount(api.calls), tail > 0 ? fmt::format("{:.1f}", tail) : "–",
+           api.Regression() ? draw::TotalText(api.Regression(), kPageTextStyle) : "–"});
     }
     return SectionHtml(table);
   }
@@ -191,11 +192,11 @@ class Page {
     for (const inference::Verdict change : {inference::Verdict::kMore, inference::Verdict::kLess}) {
       for (const auto& [api, one] : analysis::WithChange(report_, change)) {
         const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
-        table.lines.push_back({Name(*api), Spectrum(*api), Text(ChangeWords(*one, kStyle)),
+        table.lines.push_back({Name(*api), Spectrum(*api), Text(ChangeWords(*one, kPageTextStyle)),
                                std::string(stats::Name(one->metric)),
                                Quantile(one->before, &stats::Quantiles::p50, one->metric),
                                Quantile(one->after, &stats::Quantiles::p50, one->metric),
-                               regression ? draw::TotalText(regression, kStyle) : "–"});
+                               regression ? draw::TotalText(regression, kPageTextStyle) : "–"});
         statistics.lines.push_back(
             {Name(*api), std::string(stats::Name(one->metric)),
              Ratio(one->ratio, one->ratio_low, one->ratio_high), fmt::format("{:.2f}", one->delta),
@@ -243,12 +244,13 @@ class Page {
     // One line per group in both tables.
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
-      table.lines.push_back(
-          {name, draw::TotalText(group.total, kStyle), Text(draw::RoughShareText(group.share)),
-           draw::FormatCount(group.calls), draw::FormatCount(group.apis),
-           draw::FormatCount(group.slower), draw::FormatCount(group.faster),
-           draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
-           std::string(analysis::Words(group.change, Metric::kWallTime))});
+      table.lines.push_back({name, draw::TotalText(group.total, kPageTextStyle),
+                             Text(draw::RoughShareText(group.share)),
+                             draw::FormatCount(group.calls), draw::FormatCount(group.apis),
+                             draw::FormatCount(group.slower), draw::FormatCount(group.faster),
+                             draw::FormatCount(group.unchanged),
+                             draw::FormatCount(group.too_little),
+                             std::string(analysis::Words(group.change, Metric::kWallTime))});
       const bool compared = group.change != inference::Verdict::kTooLittleData;
       statistics.lines.push_back(
           {name, draw::FormatCount(group.contributions),
@@ -318,7 +320,7 @@ class Page {
     if (points.size() < 2) return "";
     return fmt::format("<p>Typical cost of a call (geometric mean of the {}), {}</p>\n",
                        IsOfLab() ? "runs" : "machines' means",
-                       Text(TrendWords(points, unit, Metric::kWallTime, kStyle)));
+                       Text(TrendWords(points, unit, Metric::kWallTime, kPageTextStyle)));
   }
 
   std::string Details() const {
@@ -337,7 +339,7 @@ class Page {
             "<p>Version {}: n {}, {} {}, mean {}</p>\n", Text(api.version),
             draw::FormatCount(api.time.calls), draw::FormatCount(api.time.contributions),
             IsOfLab() ? "runs" : "contributions",
-            draw::EscapeHtml(draw::FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
+            draw::EscapeHtml(draw::FormatCost(api.time.mean, Metric::kWallTime, kPageTextStyle)));
         html += Intervals(api.time);
       }
       html += TrendText(api.versions, "versions") + TrendText(api.weeks, "weeks");
@@ -346,7 +348,8 @@ class Page {
             "<p>From {} to {}: {}</p>\n<details><summary>Statistics</summary>\n<p>Ratio {}, delta "
             "{:.2f}, {}</p>\n</details>\n",
             Text(LibraryOf(api).before), Text(LibraryOf(api).after),
-            Text(ChangeWords(*time, kStyle)), RatioText(*time), time->delta, ComparedText(*time));
+            Text(ChangeWords(*time, kPageTextStyle)), RatioText(*time), time->delta,
+            ComparedText(*time));
       }
       html += draw::HistogramSvg(api.bars, Metric::kWallTime, api.name) + "\n</article>\n";
     }
@@ -359,9 +362,9 @@ class Page {
     for (const auto& [label, which] :
          {std::pair{"p50", kQuantiles[0]}, {"p95", kQuantiles[1]}, {"p99", kQuantiles[2]}}) {
       const stats::Quantile& quantile = *figures.quantiles.*which;
-      text += fmt::format(
-          "{}{} between {}", text.empty() ? "" : "; ", label,
-          draw::FormatInterval(quantile.low, quantile.high, " and ", Metric::kWallTime, kStyle));
+      text += fmt::format("{}{} between {}", text.empty() ? "" : "; ", label,
+                          draw::FormatInterval(quantile.low, quantile.high, " and ",
+                                               Metric::kWallTime, kPageTextStyle));
     }
     return fmt::format("<p class=\"soft\">{}</p>\n", Text(text));
   }

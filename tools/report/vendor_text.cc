@@ -22,14 +22,14 @@ using stats::Metric;
 using Columns = std::vector<draw::TextColumn>;
 using Lines = std::vector<draw::TextLine>;
 
-constexpr std::size_t kMaxNameWidth = 44;
-constexpr std::size_t kLeastNameWidth = 20;
+constexpr std::size_t kMaxVendorName = 44;
+constexpr std::size_t kLeastVendorName = 20;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kMaxSentenceName = 60;
 
 std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) {
-  return draw::ShortenName(api.name, kMaxNameWidth, style);
+  return draw::ShortenName(api.name, kMaxVendorName, style);
 }
 
 // The heading for contributions or runs.
@@ -53,7 +53,7 @@ std::string Libraries(const analysis::VendorReport& report, const draw::Style& s
 }
 
 std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
-  const Columns columns = {{"GROUP", false, 0, kLeastNameWidth, true},
+  const Columns columns = {{"GROUP", false, 0, kLeastVendorName, true},
                            LibraryColumn(2),
                            {"APIS", true, 3},
                            {"CALLS", true, 5},
@@ -74,7 +74,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
     const std::string& name = group.group.empty() ? group.soname : group.group;
     const std::string library = group.group.empty() ? "" : EscapeControl(group.soname);
     lines.push_back(
-        {draw::ShortenName(name, kMaxNameWidth, style), library, draw::FormatCount(group.apis),
+        {draw::ShortenName(name, kMaxVendorName, style), library, draw::FormatCount(group.apis),
          draw::FormatCount(group.calls), draw::TotalText(group.total, style),
          draw::RoughShareText(group.share), draw::FormatCount(group.contributions),
          draw::FormatCount(group.slower), draw::FormatCount(group.faster),
@@ -89,7 +89,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
 
 std::string MostExpensive(const analysis::VendorReport& report, const draw::Style& style) {
   const bool weeks = report.HasWeeks();
-  Columns columns = {{"API", false, 0, kLeastNameWidth, true},
+  Columns columns = {{"API", false, 0, kLeastVendorName, true},
                      LibraryColumn(6),
                      {"VERSION", false, 8, kLeastLibraryWidth},
                      {"CALLS", true, 5},
@@ -141,7 +141,7 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   found.insert(found.end(), faster.begin(), faster.end());
   if (found.empty()) return "no significant changes\n";
   const Columns columns = {{"CHANGE"},
-                           {"API", false, 0, kLeastNameWidth, true},
+                           {"API", false, 0, kLeastVendorName, true},
                            LibraryColumn(4),
                            {"METRIC"},
                            {"P50 OLD", true, 1},

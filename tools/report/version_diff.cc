@@ -21,8 +21,8 @@ namespace {
 
 using inference::Verdict;
 
-constexpr std::size_t kMaxNameWidth = 44;
-constexpr std::size_t kLeastNameWidth = 20;
+constexpr std::size_t kMaxChangedName = 44;
+constexpr std::size_t kLeastChangedName = 20;
 constexpr std::size_t kMaxNames = 12;  // of APIs in only one version
 constexpr std::array<Verdict, 4> kChanges = {Verdict::kMore, Verdict::kLess, Verdict::kNone,
                                              Verdict::kTooLittleData};
@@ -31,9 +31,9 @@ constexpr draw::Rgb kLessColor{40, 160, 60};
 
 double Strength(const analysis::MetricChange& change) { return std::abs(change.test.octaves); }
 
-const std::vector<draw::TextColumn>& Columns() {
+const std::vector<draw::TextColumn>& ChangeColumns() {
   static const std::vector<draw::TextColumn> columns = {{"CHANGE"},
-                                                        {"API", false, 0, kLeastNameWidth, true},
+                                                        {"API", false, 0, kLeastChangedName, true},
                                                         {"METRIC"},
                                                         {"P50 OLD", true, 1},
                                                         {"NEW", true, 1},
@@ -65,7 +65,7 @@ draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
   std::string symbol = names::ShortName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
   return {Painted(change, style),
-          draw::ShortenName(symbol, kMaxNameWidth, style),
+          draw::ShortenName(symbol, kMaxChangedName, style),
           std::string(stats::Name(change.metric)),
           p50(change.before),
           p50(change.after),
@@ -202,7 +202,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   if (lines.empty()) {
     text += "no significant changes\n";
   } else {
-    text += draw::TextTable(Columns(), lines, style);
+    text += draw::TextTable(ChangeColumns(), lines, style);
   }
   // Below the table: the number of functions not listed, and how to read the table.
   if (!others.empty()) text += others + " (--all lists them)\n";

@@ -86,7 +86,7 @@ TEST_F(SyncCommandTest, WithoutAServiceItCannotBeSwitchedOn) {
   WriteConfig("");
   const ProcessResult on = Cli({"sync", "--auto", "on"});
   EXPECT_EQ(on.exit_status, 64);
-  EXPECT_THAT(on.errors, HasSubstr("no service to fetch the catalogue from: join one"));
+  EXPECT_THAT(on.errors, HasSubstr("no service is joined; join one"));
   EXPECT_FALSE(std::filesystem::exists(home() / "state"));
 }
 

@@ -105,10 +105,11 @@ TEST_F(CliTest, WithoutACatalogueTopAndShowExplainHowToGetOne) {
   }
 }
 
-TEST_F(CliTest, SyncWithoutAServerNamesTheFileToSetItIn) {
+TEST_F(CliTest, SyncWithoutAServerNamesTheFileToSetItInAndTheCommandThatJoinsOne) {
   const ProcessResult result = Cli({"sync"});
   EXPECT_EQ(result.exit_status, kUsage);
   EXPECT_THAT(result.errors, HasSubstr("agent.toml"));
+  EXPECT_THAT(result.errors, HasSubstr("fieldcost agent join URL"));
 }
 
 TEST_F(CliTest, AnUnknownConfigurationKeyIsNamedAndNothingElseHappens) {

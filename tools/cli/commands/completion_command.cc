@@ -49,7 +49,7 @@ Names Plain(Names names) {
   return names;
 }
 
-Names SymbolsOf(std::string_view prefix) {
+Names CompleteSymbols(std::string_view prefix) {
   const auto catalog = OpenCatalogue();
   if (!catalog) return {};
   auto names = catalog->FindPrefix(prefix, kMaxApiNames);
@@ -74,7 +74,7 @@ void AddCxxNames(const catalog::Catalog& catalog, std::string_view prefix, Names
   names.insert(names.end(), found.begin(), found.end());
 }
 
-Names NamesOf(std::string_view prefix) {
+Names CompleteNames(std::string_view prefix) {
   const auto catalog = OpenCatalogue();
   if (!catalog) return {};
   auto symbols = catalog->FindPrefix(prefix, kMaxApiNames);
@@ -91,7 +91,7 @@ Names NamesOf(std::string_view prefix) {
   return names;
 }
 
-Names LibrariesOf(std::string_view text) {
+Names CompleteLibraries(std::string_view text) {
   const auto catalog = OpenCatalogue();
   if (!catalog) return {};
   std::set<std::string, std::less<>> all;
@@ -129,7 +129,7 @@ Result<Names> LookUpVersions(std::string_view library, std::string_view api) {
   return names;
 }
 
-Names VersionsOf(std::string_view library, std::string_view api, std::string_view prefix) {
+Names CompleteVersions(std::string_view library, std::string_view api, std::string_view prefix) {
   auto names = LookUpVersions(library, api);
   if (!names) return {};
   std::erase_if(*names, [&](const std::string& name) { return !name.starts_with(prefix); });
@@ -147,9 +147,11 @@ Result<int> RunCompletion(const command::Arguments& arguments) {
 }  // namespace
 
 Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words) {
-  return WriteStdout(command::CompletionAnswer(command::Complete(
-      program, words,
-      {.symbols = SymbolsOf, .names = NamesOf, .libraries = LibrariesOf, .versions = VersionsOf})));
+  return WriteStdout(command::CompletionAnswer(command::Complete(program, words,
+                                                                 {.symbols = CompleteSymbols,
+                                                                  .names = CompleteNames,
+                                                                  .libraries = CompleteLibraries,
+                                                                  .versions = CompleteVersions})));
 }
 
 command::Command CompletionCommand() {

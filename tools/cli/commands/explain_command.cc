@@ -70,7 +70,7 @@ std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions)
 }
 
 // The functions' names as users write them.
-std::vector<std::string> NamesOf(const std::vector<std::string>& untrusted_symbols) {
+std::vector<std::string> FunctionNames(const std::vector<std::string>& untrusted_symbols) {
   std::vector<std::string> names;
   for (const std::string& symbol : untrusted_symbols) {
     names.push_back(names::DemangledName(symbol));
@@ -85,10 +85,10 @@ std::string WithoutPltText(const std::string& program, const reach::CallsWithout
     text += fmt::format(
         "called without a PLT (-fno-plt), so measured only if named (run --pick, measure, trace "
         "--events), or with selection.data_slots = true in agent.toml: {}\n",
-        ListText(NamesOf(calls.measured_if_named), kMostNamed));
+        ListText(FunctionNames(calls.measured_if_named), kMostNamed));
   }
   if (!calls.address_taken.empty()) {
-    text += fmt::format("{}: {}\n", ListText(NamesOf(calls.address_taken), kMostNamed),
+    text += fmt::format("{}: {}\n", ListText(FunctionNames(calls.address_taken), kMostNamed),
                         EscapeControl(reach::AddressTakenPhrase(program)));
   }
   return text;

@@ -42,8 +42,9 @@ std::string WitnessText(const std::filesystem::path& file, const catalog::SyncRe
 
 Status CheckService(const SyncPlace& place) {
   if (!place.config.url.empty()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "no service to fetch the catalogue from: {}",
-              place.config.HowToJoin());
+  return Fail(ErrorCode::kInvalidArgument,
+              "sync: [aggregator] url is not set in {}, and no service is joined; {}",
+              place.paths.config_file.string(), place.config.HowToJoin());
 }
 
 Result<int> FetchNow(const SyncPlace& place, const SyncRequest& request, const Output& output) {

@@ -18,7 +18,7 @@ namespace {
 constexpr int kFileMode = 0600;
 constexpr char kStdout[] = "-";
 
-std::vector<std::string> NamesOf(bool exchange::FormatInfo::*which) {
+std::vector<std::string> FormatNames(bool exchange::FormatInfo::*which) {
   std::vector<std::string> names;
   for (const exchange::FormatInfo& info : exchange::Formats()) {
     if (info.*which) names.emplace_back(info.name);
@@ -84,7 +84,7 @@ from files of `tree export --by thread`. Examples:
                   {.names = "--from",
                    .value = "FORMAT",
                    .help = "Format of the file instead of the detected one",
-                   .choices = NamesOf(&exchange::FormatInfo::can_import)},
+                   .choices = FormatNames(&exchange::FormatInfo::can_import)},
                   {.names = "--output,-o",
                    .value = "FILE",
                    .help = "Recording file to write",
@@ -109,7 +109,7 @@ with them as frames. Examples:
                   {.names = "--to",
                    .value = "FORMAT",
                    .help = "Format to write",
-                   .choices = NamesOf(&exchange::FormatInfo::can_export),
+                   .choices = FormatNames(&exchange::FormatInfo::can_export),
                    .required = true},
                   {.names = "--metric",
                    .value = "NAME",

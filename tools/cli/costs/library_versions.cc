@@ -10,14 +10,14 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kMaxListed = 12;
+constexpr std::size_t kMaxListedVersions = 12;
 
 template <typename Items, typename Name>
 std::string List(const Items& items, Name name) {
   std::string text;
   std::size_t listed = 0;
   for (const auto& item : items) {
-    if (++listed > kMaxListed) return text + ", ...";
+    if (++listed > kMaxListedVersions) return text + ", ...";
     text += (text.empty() ? "" : ", ") + EscapeControl(name(item));
   }
   return text;

@@ -12,7 +12,6 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr std::size_t kIdDigits = 32;
-constexpr std::size_t kRunDigits = 16;
 constexpr std::size_t kMostPercentChars = 12;
 constexpr double kMostPercent = 10'000;
 constexpr std::array<std::string_view, 5> kKeys = {"build", "label", "program", "session", "tag"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 namespace fieldcost::cli {
 
 // Parses selections of probe point events as users write them. Pure.
+
+inline constexpr std::size_t kRunDigits = 16;  // hexadecimal, of a run's id
 
 // The name of an event: "abcdef01" (a prefix of its 32 digits), or "abcdef01.17" (a prefix of its
 // run's id, and its number within the run in decimal).

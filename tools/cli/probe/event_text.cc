@@ -13,9 +13,9 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kLeastPoint = 20;  // a file and its line
-constexpr std::size_t kLeastName = 12;   // to which names are shortened on terminals
-constexpr std::size_t kBarColumns = 24;
+constexpr std::size_t kLeastPoint = 20;      // a file and its line
+constexpr std::size_t kLeastEventName = 12;  // to which names are shortened on terminals
+constexpr std::size_t kEventBarColumns = 24;
 constexpr char kIndent[] = "  ";
 
 std::string ReasonText(const probe::Judgement& verdict) {
@@ -76,12 +76,12 @@ std::string StepsText(const probe::Event& event, bool stacks, const draw::Style&
     const double share = all == 0 ? 0 : static_cast<double>(step.ns) / static_cast<double>(all);
     lines.push_back({EscapeControl(step.name),
                      draw::DurationText(static_cast<double>(step.ns), style),
-                     BarText(share, kBarColumns, style), draw::ShareText(share),
+                     BarText(share, kEventBarColumns, style), draw::ShareText(share),
                      fmt::format("{}{}", hit.thread, step.between_threads ? " (other)" : ""),
                      WhereText(hit), hit.value ? std::to_string(*hit.value) : ""});
     below.push_back(StackLines(hit));
   }
-  const std::string table = draw::TextTable({{.heading = "STEP", .least = kLeastName},
+  const std::string table = draw::TextTable({{.heading = "STEP", .least = kLeastEventName},
                                              {.heading = "TIME", .right = true},
                                              {.heading = "", .rank = 3},
                                              {.heading = "SHARE", .right = true, .rank = 4},
@@ -129,13 +129,13 @@ std::string EventTable(const std::vector<JudgedEvent>& events, const EventListTe
   std::string text;
   if (!lines.empty()) {
     text = draw::TextTable({{.heading = "BEGUN (UTC)", .rank = 3},
-                            {.heading = "LABEL", .least = kLeastName},
+                            {.heading = "LABEL", .least = kLeastEventName},
                             {.heading = "TOTAL", .right = true},
-                            {.heading = "PROGRAM", .rank = 2, .least = kLeastName},
-                            {.heading = "BUILD", .rank = 2, .least = kLeastName},
-                            {.heading = "TAGS", .rank = 1, .least = kLeastName},
+                            {.heading = "PROGRAM", .rank = 2, .least = kLeastEventName},
+                            {.heading = "BUILD", .rank = 2, .least = kLeastEventName},
+                            {.heading = "TAGS", .rank = 1, .least = kLeastEventName},
                             {.heading = "EVENT"},
-                            {.heading = "SET ASIDE", .rank = 1, .least = kLeastName}},
+                            {.heading = "SET ASIDE", .rank = 1, .least = kLeastEventName}},
                            lines, style);
   }
   if (lines.empty()) text = "no events\n";

@@ -14,7 +14,6 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr std::size_t kPage = 10'000;
-constexpr std::size_t kRunDigits = 16;
 constexpr std::size_t kLeastDigits = 8;
 constexpr std::size_t kMostCandidates = 5;
 constexpr char kHowThereWillBe[] = "fieldcost probe run -- PROGRAM records some";

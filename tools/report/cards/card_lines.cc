@@ -11,11 +11,10 @@
 #include "tools/analysis/version_order.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
+#include "tools/report/page_text_style.h"
 
 namespace fieldcost::report {
 namespace {
-
-constexpr draw::Style kStyle{.utf8 = true};
 
 CardLine LineOf(const analysis::CostSummary& version, stats::Metric metric) {
   CardLine line{.version = analysis::VersionOf(version.api)};
@@ -25,10 +24,10 @@ CardLine LineOf(const analysis::CostSummary& version, stats::Metric metric) {
     return line;
   }
   const stats::Figures& figures = numbers->figures;
-  line.p50 = QuantileText(figures, &stats::Quantiles::p50, metric, kStyle);
-  line.p95 = QuantileText(figures, &stats::Quantiles::p95, metric, kStyle);
-  line.p99 = QuantileText(figures, &stats::Quantiles::p99, metric, kStyle);
-  line.mean = draw::FormatCost(figures.mean, metric, kStyle);
+  line.p50 = QuantileText(figures, &stats::Quantiles::p50, metric, kPageTextStyle);
+  line.p95 = QuantileText(figures, &stats::Quantiles::p95, metric, kPageTextStyle);
+  line.p99 = QuantileText(figures, &stats::Quantiles::p99, metric, kPageTextStyle);
+  line.mean = draw::FormatCost(figures.mean, metric, kPageTextStyle);
   line.count = draw::FormatCount(figures.calls);
   line.contributions = draw::FormatCount(figures.contributions);
   return line;
@@ -72,7 +71,8 @@ CardWords WordsOf(const CostCard& card) {
     if (figures.quantiles) {
       const stats::Quantile& p50 = figures.quantiles->p50;
       words.range += fmt::format(
-          " (between {})", draw::FormatInterval(p50.low, p50.high, " and ", shown.metric, kStyle));
+          " (between {})",
+          draw::FormatInterval(p50.low, p50.high, " and ", shown.metric, kPageTextStyle));
     }
     words.basis = fmt::format("{}, {}; {}{}", draw::Counted(figures.calls, "call"),
                               Counted(figures.contributions, "contribution"),

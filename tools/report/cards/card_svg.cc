@@ -12,17 +12,17 @@
 #include "common/shm/log2_bucket.h"
 #include "tools/report/cards/card_lines.h"
 #include "tools/report/freshness_text.h"
+#include "tools/report/page_text_style.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kNameColumns = 50;  // fit between the margins in the widest letters
 constexpr std::size_t kSmallColumns = 64;
-constexpr unsigned kMargin = 16;
+constexpr unsigned kCardMargin = 16;
 constexpr unsigned kBarTop = 88;
 constexpr unsigned kBarBottom = 136;
-constexpr unsigned kBarsWidth = kCardWidth - 2 * kMargin;
+constexpr unsigned kBarsWidth = kCardWidth - 2 * kCardMargin;
 constexpr unsigned kWidestBar = 20;
 
 struct Colors {
@@ -41,7 +41,7 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
   return fmt::format(
       "<text x=\"{}\" y=\"{}\" font-size=\"{}\" font-family=\"sans-serif\"{} fill=\"{}\">{}"
       "</text>\n",
-      kMargin, y, size, bold ? " font-weight=\"bold\"" : "", color, draw::EscapeHtml(text));
+      kCardMargin, y, size, bold ? " font-weight=\"bold\"" : "", color, draw::EscapeHtml(text));
 }
 
 // One bar per bucket, with the lowest and the highest cost below.
@@ -62,15 +62,15 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "fill=\"{}\" stroke=\"{}\" stroke-width=\"0.5\"/>\n",
-        kMargin + (slot - used->first) * pitch, kBarBottom - height, std::max(pitch - 1, 1U),
+        kCardMargin + (slot - used->first) * pitch, kBarBottom - height, std::max(pitch - 1, 1U),
         height, draw::HexColor(draw::BucketColor(slot)), colors.line);
   }
-  svg += fmt::format("<path d=\"M{} {}H{}\" stroke=\"{}\"/>\n", kMargin, kBarBottom,
-                     kMargin + slots * pitch, colors.line);
+  svg += fmt::format("<path d=\"M{} {}H{}\" stroke=\"{}\"/>\n", kCardMargin, kBarBottom,
+                     kCardMargin + slots * pitch, colors.line);
   const auto costs = [&](unsigned first, unsigned last) {
     return draw::FormatInterval(static_cast<double>(shm::SlotMin(first)),
                                 static_cast<double>(shm::SlotMax(last)), " to ", shown.metric,
-                                kStyle);
+                                kPageTextStyle);
   };
   svg += Line(kBarBottom + 15, 11, colors.soft,
               fmt::format("from {}, most at {}", costs(used->first, used->last),
@@ -95,7 +95,7 @@ std::string CardSvg(const CostCard& card, CardTheme theme) {
       kCardWidth, kCardHeight, draw::EscapeHtml(words.name), draw::EscapeHtml(words.sentence),
       kCardWidth - 1, kCardHeight - 1, colors.paper, colors.line);
   const auto fit = [](std::string_view text, std::size_t columns) {
-    return draw::Shorten(text, columns, kStyle);
+    return draw::Shorten(text, columns, kPageTextStyle);
   };
   svg += Line(28, 16, colors.ink, fit(words.function, kNameColumns), true);
   svg += Line(48, 12, colors.soft,

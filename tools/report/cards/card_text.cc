@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kSpecial = "\\`*_{}[]()#+!|~.:@";
 
 constexpr std::size_t kPageWidth = 73;  // of text in a manual page on an 80-column terminal
-constexpr std::size_t kLeastVersionWidth = 16;
+constexpr std::size_t kLeastCardVersion = 16;
 
 // The URL for use in "<...>", where it ends only at '>'.
 std::string MarkdownUrl(std::string_view untrusted_url) {
@@ -123,7 +123,7 @@ std::string CardRoff(const CostCard& card, RoffMacros macros) {
   for (const CardLine& line : words.lines) {
     lines.push_back({line.version, line.p50, line.p95, line.p99, line.count, line.contributions});
   }
-  const std::string table = draw::TextTable({{.heading = "version", .least = kLeastVersionWidth},
+  const std::string table = draw::TextTable({{.heading = "version", .least = kLeastCardVersion},
                                              {.heading = "p50", .right = true},
                                              {.heading = "p95", .right = true},
                                              {.heading = "p99", .right = true},

@@ -14,11 +14,10 @@
 #include "tools/report/freshness_text.h"
 #include "tools/report/not_measured.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 
 namespace fieldcost::report {
 namespace {
-
-constexpr draw::Style kStyle{.utf8 = true};
 
 struct Version {
   std::string untrusted_name;
@@ -58,9 +57,9 @@ std::string Numbers(const std::vector<Version>& versions, stats::Metric metric) 
                                      draw::FormatCount(figures.contributions)};
     for (const auto which :
          {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-      line.push_back(draw::EscapeHtml(QuantileText(figures, which, metric, kStyle)));
+      line.push_back(draw::EscapeHtml(QuantileText(figures, which, metric, kPageTextStyle)));
     }
-    line.push_back(draw::EscapeHtml(draw::FormatCost(figures.mean, metric, kStyle)));
+    line.push_back(draw::EscapeHtml(draw::FormatCost(figures.mean, metric, kPageTextStyle)));
     table.lines.push_back(std::move(line));
   }
   return TableHtml(table);

@@ -22,6 +22,7 @@
 #include "tools/report/lab/table_text.h"
 #include "tools/report/not_measured.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
@@ -30,16 +31,6 @@ namespace {
 using analysis::LabCost;
 using stats::ApiKey;
 using stats::Metric;
-
-constexpr draw::Style kStyle{.utf8 = true};
-
-const analysis::MetricSummary* TimesOf(const LabCost& cost) {
-  return cost.summary.Find(Metric::kWallTime);
-}
-
-draw::Bars BarsOf(const analysis::MetricSummary& times) {
-  return draw::BarsOf(times.sums, times.figures, Metric::kWallTime);
-}
 
 std::string Escaped(const std::string& untrusted_text) { return draw::EscapeHtml(untrusted_text); }
 
@@ -52,7 +43,7 @@ std::string MostExpensive(const std::vector<LabCost>& costs) {
   const double total = most->TotalNs().value_or(0);
   return fmt::format("{} takes {}, {} of the time of all functions. ",
                      Escaped(names::ShortName(most->summary.api.symbol)),
-                     Escaped(draw::TotalText(total, kStyle)),
+                     Escaped(draw::TotalText(total, kPageTextStyle)),
                      Escaped(draw::RoughShareText(total / whole_ns)));
 }
 
@@ -111,24 +102,24 @@ std::string LibraryText(std::string name, const std::string& version, bool is_ow
 
 std::vector<std::string> OverviewLine(const LabCost& cost, std::size_t number, double whole_ns,
                                       const LibraryNames& libraries, const SpectrumScale& scale) {
-  const analysis::MetricSummary* times = TimesOf(cost);
+  const analysis::MetricSummary* times = LabTimes(cost);
   const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
   const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
-    return Escaped(QuantileText(figures, which, Metric::kWallTime, kStyle));
+    return Escaped(QuantileText(figures, which, Metric::kWallTime, kPageTextStyle));
   };
   const ApiKey& api = cost.summary.api;
   const std::optional<double> total = cost.TotalNs();
   return {NameHtml(names::DemangledName(api.symbol),
                    times == nullptr ? "" : fmt::format("#api{}", number),
                    LibraryText(libraries.Of(api), api.package_version, cost.is_own)),
-          times == nullptr ? "" : scale.Cell(BarsOf(*times), Metric::kWallTime),
-          total ? draw::TotalText(*total, kStyle) : kUnknown,
+          times == nullptr ? "" : scale.Cell(LabBars(*times), Metric::kWallTime),
+          total ? draw::TotalText(*total, kPageTextStyle) : kUnknown,
           total && whole_ns > 0 ? Escaped(draw::RoughShareText(*total / whole_ns)) : kUnknown,
           draw::FormatCount(cost.calls),
           quantile(&stats::Quantiles::p50),
           quantile(&stats::Quantiles::p99),
           SpreadText(cost.run_spread),
-          draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, kStyle),
+          draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, kPageTextStyle),
           fmt::format("<small>{}</small>", Escaped(stats::Sentence(cost.shape)))};
 }
 
@@ -137,7 +128,7 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
   const LibraryNames libraries(costs);
   SpectrumScale scale;
   for (std::size_t i = 0; i < shown; ++i) {
-    if (const auto* times = TimesOf(costs[i])) scale.Add(BarsOf(*times), Metric::kWallTime);
+    if (const auto* times = LabTimes(costs[i])) scale.Add(LabBars(*times), Metric::kWallTime);
   }
   using enum ColumnKind;
   PageTable table{.id = "costs",
@@ -180,25 +171,25 @@ std::string GrowthPoints(const stats::Growth& growth) {
                   {"Fit", kNumber}},
       .lines = {}};
   for (const stats::GrowthPoint& point : growth.points) {
-    table.lines.push_back({InputText(point.slot, kStyle), draw::FormatCount(point.calls),
-                           Escaped(OctavesText(point.octaves, kStyle)),
-                           Escaped(OctavesText(point.fitted_octaves, kStyle))});
+    table.lines.push_back({InputText(point.slot, kPageTextStyle), draw::FormatCount(point.calls),
+                           Escaped(OctavesText(point.octaves, kPageTextStyle)),
+                           Escaped(OctavesText(point.fitted_octaves, kPageTextStyle))});
   }
   return FoldedHtml(table.title, table);
 }
 
 std::string Detail(const LabCost& cost, std::size_t number) {
-  const analysis::MetricSummary& times = *TimesOf(cost);
+  const analysis::MetricSummary& times = *LabTimes(cost);
   const ApiKey& api = cost.summary.api;
   const std::string name = fmt::format("{}!{}", api.soname, names::DemangledName(api.symbol));
   std::string html = fmt::format(
       "<article id=\"api{0}\" aria-labelledby=\"name{0}\">\n<h3 id=\"name{0}\">{1}</h3>\n"
       "<p><strong>{2}</strong></p>\n",
       number, Escaped(name), Escaped(stats::Sentence(cost.shape)));
-  for (const std::string& line : EvidenceLines(cost, kStyle)) {
+  for (const std::string& line : EvidenceLines(cost, kPageTextStyle)) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", Escaped(line));
   }
-  for (const std::string& line : TotalLines(cost.totals, kStyle)) {
+  for (const std::string& line : TotalLines(cost.totals, kPageTextStyle)) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", Escaped(line));
   }
   for (const NotMeasuredPart& part : NotMeasuredParts(cost.summary)) {
@@ -209,7 +200,7 @@ std::string Detail(const LabCost& cost, std::size_t number) {
   }
   html += fmt::format("<h4>{} timed in {}</h4>\n", Counted(times.sums.histogram.timed(), "call"),
                       Counted(cost.runs, "run"));
-  return html + draw::HistogramSvg(BarsOf(times), Metric::kWallTime, name) + "\n</article>\n";
+  return html + draw::HistogramSvg(LabBars(times), Metric::kWallTime, name) + "\n</article>\n";
 }
 
 std::string Details(const std::vector<LabCost>& costs, std::size_t shown) {
@@ -217,7 +208,7 @@ std::string Details(const std::vector<LabCost>& costs, std::size_t shown) {
       "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each in detail</h2>\n"
       "<div class=\"cards\">\n";
   for (std::size_t i = 0; i < shown; ++i) {
-    if (TimesOf(costs[i]) != nullptr) html += Detail(costs[i], i + 1);
+    if (LabTimes(costs[i]) != nullptr) html += Detail(costs[i], i + 1);
   }
   return html + "</div>\n</section>\n";
 }

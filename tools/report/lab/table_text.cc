@@ -28,19 +28,11 @@ constexpr std::size_t kLeastShapeWidth = 12;
 
 std::string SpreadHeading(const draw::Style& style) { return style.utf8 ? "RUN±" : "RUN+-"; }
 
-const analysis::MetricSummary* TimesOf(const LabCost& cost) {
-  return cost.summary.Find(Metric::kWallTime);
-}
-
-draw::Bars BarsOf(const analysis::MetricSummary& times) {
-  return draw::BarsOf(times.sums, times.figures, Metric::kWallTime);
-}
-
 std::optional<draw::UsedSlots> UsedByTimes(std::span<const LabCost> costs) {
   std::optional<draw::UsedSlots> range;
   for (const LabCost& cost : costs) {
-    if (const auto* times = TimesOf(cost)) {
-      range = draw::Join(range, draw::FindUsedSlots(BarsOf(*times)));
+    if (const auto* times = LabTimes(cost)) {
+      range = draw::Join(range, draw::FindUsedSlots(LabBars(*times)));
     }
   }
   return range;
@@ -55,7 +47,7 @@ std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
 // The exact number of calls; if runs differ, the range. The counted runs may lack calls that timed
 // runs have: then the range is from zero to the mean of the timed ones.
 std::string CallsText(const LabCost& cost, const draw::Style& style) {
-  const analysis::MetricSummary* times = TimesOf(cost);
+  const analysis::MetricSummary* times = LabTimes(cost);
   if (cost.calls == 0 && times != nullptr) {
     const std::uint64_t runs = std::max<std::uint64_t>(cost.runs, 1);
     const std::uint64_t mean = (times->sums.histogram.count() + runs - 1) / runs;
@@ -69,7 +61,7 @@ std::string CallsText(const LabCost& cost, const draw::Style& style) {
 draw::TextLine LineOf(const LabCost& cost, double whole_ns, const ApiNames& names,
                       const LibraryNames& libraries, const std::optional<draw::UsedSlots>& range,
                       const draw::Style& style) {
-  const analysis::MetricSummary* times = TimesOf(cost);
+  const analysis::MetricSummary* times = LabTimes(cost);
   const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
   const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
     return QuantileText(figures, which, Metric::kWallTime, style);
@@ -87,7 +79,7 @@ draw::TextLine LineOf(const LabCost& cost, double whole_ns, const ApiNames& name
           PenaltyText(cost.field),
           stats::Sentence(cost.shape),
           times != nullptr && range
-              ? draw::SpectrumOver(BarsOf(*times), *range, kSpectrumWidth, style)
+              ? draw::SpectrumOver(LabBars(*times), *range, kSpectrumWidth, style)
               : ""};
 }
 
@@ -178,17 +170,17 @@ Columns CsvColumnsOf() {
   add("own", [](CsvWriter& csv, const LabCost& cost) { csv.Flag(cost.is_own); });
   add("calls", [](CsvWriter& csv, const LabCost& cost) { csv.Count(cost.calls); });
   add("timed", [](CsvWriter& csv, const LabCost& cost) {
-    const auto* times = TimesOf(cost);
+    const auto* times = LabTimes(cost);
     csv.Count(times == nullptr ? 0 : times->sums.histogram.timed());
   });
   add("runs", [](CsvWriter& csv, const LabCost& cost) { csv.Count(cost.runs); });
   add("total_ns", [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.TotalNs()); });
   add("mean", [](CsvWriter& csv, const LabCost& cost) {
-    const auto* times = TimesOf(cost);
+    const auto* times = LabTimes(cost);
     csv.Known(times == nullptr ? std::nullopt : times->figures.mean);
   });
   AddQuantileColumns<LabCost>(columns, "", [](const LabCost& cost) -> const stats::Quantiles* {
-    const auto* times = TimesOf(cost);
+    const auto* times = LabTimes(cost);
     return times != nullptr && times->figures.quantiles ? &*times->figures.quantiles : nullptr;
   });
   add("run_spread", [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.run_spread); });
@@ -207,6 +199,14 @@ Columns CsvColumnsOf() {
 }
 
 }  // namespace
+
+const analysis::MetricSummary* LabTimes(const LabCost& cost) {
+  return cost.summary.Find(Metric::kWallTime);
+}
+
+draw::Bars LabBars(const analysis::MetricSummary& times) {
+  return draw::BarsOf(times.sums, times.figures, Metric::kWallTime);
+}
 
 std::string InputText(unsigned slot, const draw::Style& style) {
   const std::string least = draw::FormatCount(shm::SlotMin(slot));

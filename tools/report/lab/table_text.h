@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/draw/spectrum.h"
 #include "common/draw/terminal.h"
 #include "common/wire/lab_table.h"
 #include "tools/analysis/lab_cost.h"
@@ -39,6 +40,10 @@ std::string ShapeText(const analysis::LabCost& cost, const draw::Style& style);
 // first_call_bytes_only, growth_argument, growth_exponent, growth_r_squared, growth_explained,
 // dear_share.
 std::string LabCsv(const std::vector<analysis::LabCost>& costs);
+
+// The times of a function's calls; null if none was timed. And their histogram.
+const analysis::MetricSummary* LabTimes(const analysis::LabCost& cost);
+draw::Bars LabBars(const analysis::MetricSummary& times);
 
 // The range of argument values in a bucket: "64–127".
 std::string InputText(unsigned slot, const draw::Style& style);

@@ -7,11 +7,12 @@
 #include "common/draw/html.h"
 #include "common/draw/name_text.h"
 #include "common/draw/terminal.h"
+#include "tools/report/page_text_style.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr double kMargin = 3;  // on either side of a label
+constexpr double kLabelMargin = 3;  // on either side of a label
 constexpr std::size_t kLeastLetters = 3;
 
 }  // namespace
@@ -38,15 +39,14 @@ FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::
 
 std::string FlameLabel(const FlameBox& box, std::string_view lead, std::string_view untrusted_name,
                        double letter_width) {
-  const double room = std::max(0.0, box.width - 2 * kMargin);
+  const double room = std::max(0.0, box.width - 2 * kLabelMargin);
   const auto letters = static_cast<std::size_t>(room / letter_width);
   if (letters < kLeastLetters) return "";
-  constexpr draw::Style kStyle{.utf8 = true};
   const std::size_t lead_letters = draw::DisplayWidth(lead);
-  if (lead_letters > letters) return draw::EscapeHtml(draw::Shorten(lead, letters, kStyle));
+  if (lead_letters > letters) return draw::EscapeHtml(draw::Shorten(lead, letters, kPageTextStyle));
   std::string label(lead);
   if (letters - lead_letters >= kLeastLetters) {
-    label += draw::ShortenName(untrusted_name, letters - lead_letters, kStyle);
+    label += draw::ShortenName(untrusted_name, letters - lead_letters, kPageTextStyle);
   }
   return draw::EscapeHtml(Trim(label));
 }

@@ -15,6 +15,7 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/tree/checked_tree.h"
 #include "tools/report/tree/colors.h"
 #include "tools/report/tree/flame_layout.h"
@@ -26,7 +27,6 @@ namespace {
 using analysis::CheckedApi;
 using inference::Verdict;
 
-constexpr draw::Style kStyle{.utf8 = true};
 constexpr double kLeastWidth = 1;
 constexpr unsigned kFrameHeight = 20;
 constexpr double kLetterWidth = 8;      // in the widest common font
@@ -124,12 +124,12 @@ class FlameGraph {
 
   std::string Title(std::size_t index, const std::string& name, const CheckedApi* api) const {
     const analysis::ViewNode& node = view_.nodes[index];
-    std::string title =
-        fmt::format("{}: {}, {}; itself {}", draw::ShortenName(name, kMaxFlameTitleColumns, kStyle),
-                    Share(node.inclusive.after),
-                    CostText(static_cast<stats::Int128>(node.inclusive.after), view_.denominator,
-                             view_.metric.unit, kStyle),
-                    Share(node.self.after));
+    std::string title = fmt::format("{}: {}, {}; itself {}",
+                                    draw::ShortenName(name, kMaxFlameTitleColumns, kPageTextStyle),
+                                    Share(node.inclusive.after),
+                                    CostText(static_cast<stats::Int128>(node.inclusive.after),
+                                             view_.denominator, view_.metric.unit, kPageTextStyle),
+                                    Share(node.self.after));
     if (index == 0) return title;
     if (api == nullptr) return title + "; unknown in the field";
     if (!api->comparison.eligible()) return title + "; " + analysis::Lack(*api);

@@ -12,6 +12,7 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
+#include "tools/report/page_text_style.h"
 #include "tools/report/tree/colors.h"
 #include "tools/report/tree/flame_layout.h"
 #include "tools/report/tree/tree_text.h"
@@ -22,7 +23,6 @@ namespace {
 using analysis::TreeView;
 using analysis::ViewNode;
 
-constexpr draw::Style kStyle{.utf8 = true};
 // The dark background is that of pages.
 constexpr std::string_view kDocumentStyle =
     "<style>:root{max-width:100%;height:auto}"
@@ -76,7 +76,8 @@ class FlameGraph {
 
  private:
   std::string Cost(stats::Uint128 sum) const {
-    return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit, kStyle);
+    return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit,
+                    kPageTextStyle);
   }
 
   std::string Sentence() const {
@@ -93,7 +94,7 @@ class FlameGraph {
 
   std::string Title(std::size_t i) const {
     const ViewNode& node = view_.nodes[i];
-    const std::string name = draw::ShortenName(Name(i), kMaxFlameTitleColumns, kStyle);
+    const std::string name = draw::ShortenName(Name(i), kMaxFlameTitleColumns, kPageTextStyle);
     if (!view_.IsDifference()) {
       return fmt::format("{}: {}, {}; itself {}", name, Cost(node.inclusive.after),
                          draw::ShareText(node.inclusive.after, view_.nodes[0].inclusive.after),
@@ -106,7 +107,8 @@ class FlameGraph {
     const stats::Int128 change = node.inclusive.Change();
     return fmt::format("{}: {} old, {} new, {}{}{}", name, Cost(node.inclusive.before),
                        Cost(node.inclusive.after), change > 0 ? "+" : "",
-                       CostText(change, view_.denominator, view_.metric.unit, kStyle), what);
+                       CostText(change, view_.denominator, view_.metric.unit, kPageTextStyle),
+                       what);
   }
 
   bool IsUncertain(std::size_t i) const { return !uncertain_.empty() && uncertain_[i]; }

@@ -21,9 +21,9 @@ using analysis::TreeView;
 using analysis::ViewNode;
 using analysis::ViewValue;
 
-constexpr std::size_t kMaxIndent = 40;      // functions
-constexpr std::size_t kMaxNameWidth = 100;  // of one function
-constexpr std::size_t kLeastNameWidth = 24;
+constexpr std::size_t kMaxIndent = 40;          // functions
+constexpr std::size_t kMaxFunctionWidth = 100;  // of one function
+constexpr std::size_t kLeastFunctionWidth = 24;
 // Costs outside the functions of a tree: allocated bytes of a trace that selects a few functions.
 constexpr std::string_view kInNone = "(outside these functions)";
 constexpr double kSmallCount = 100;  // smaller means have a decimal
@@ -68,12 +68,12 @@ class TreePrinter {
   std::vector<draw::TextColumn> Columns() const {
     if (view_.IsDifference()) {
       return {{"OLD", true, 2},  {"NEW", true}, {"CHANGE", true},
-              {"SELF", true, 1}, {"", false},   {"FUNCTION", false, 0, kLeastNameWidth, true}};
+              {"SELF", true, 1}, {"", false},   {"FUNCTION", false, 0, kLeastFunctionWidth, true}};
     }
     return {{"SHARE", true},
             {"COST", true},
             {"SELF", true, 1},
-            {"FUNCTION", false, 0, kLeastNameWidth, true}};
+            {"FUNCTION", false, 0, kLeastFunctionWidth, true}};
   }
 
   std::string Cost(stats::Uint128 sum, unsigned digits = 2) const {
@@ -113,7 +113,7 @@ class TreePrinter {
     const ViewNode& node = view_.nodes[i];
     std::string name =
         Indented(node.depth - 1,
-                 draw::ShortenName(analysis::NameOf(view_.frame(node)), kMaxNameWidth, style_));
+                 draw::ShortenName(analysis::NameOf(view_.frame(node)), kMaxFunctionWidth, style_));
     if (!marked_.empty() && !marked_[i].empty()) name += "  " + EscapeControl(marked_[i]);
     Put(node.inclusive, node.self, node.where, std::move(name));
   }
@@ -205,8 +205,8 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   };
   std::vector<draw::TextColumn> columns = {{"SHARE", true}, {"SELF", true}, {"INCLUSIVE", true}};
   if (view.IsDifference()) columns.insert(columns.end(), {{"SELF +-", true}, {"INCL +-", true, 1}});
-  if (by_first) columns.push_back({"THREAD", false, 0, kLeastNameWidth});
-  columns.push_back({"FUNCTION", false, 0, kLeastNameWidth, true});
+  if (by_first) columns.push_back({"THREAD", false, 0, kLeastFunctionWidth});
+  columns.push_back({"FUNCTION", false, 0, kLeastFunctionWidth, true});
   std::vector<draw::TextLine> lines;
   for (const ViewNode* node : rows) {
     const ViewValue& inclusive = node == &root ? node->self : node->inclusive;
@@ -223,7 +223,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
       continue;
     }
     const auto name = [&](const ViewNode& of) {
-      return draw::ShortenName(analysis::NameOf(view.frame(of)), kMaxNameWidth, style);
+      return draw::ShortenName(analysis::NameOf(view.frame(of)), kMaxFunctionWidth, style);
     };
     const bool has_thread = by_first && node->depth > 1;
     if (by_first) lines.back().push_back(name(has_thread ? view.nodes[node->parent] : *node));
