@@ -198,6 +198,7 @@ TEST_F(NginxTreeTest, AMissingFileMayAlsoBeForbidden) {
   MustWriteTree();
   StartNginx("403");
   EXPECT_EQ(Get(wire::RootVersionPath(2)).status, 403);
+  SyncAll();
   EXPECT_EQ(VerifyTree().exit_status, 0) << VerifyTree().output;
   std::filesystem::remove_all(tree() / "v1/snapshot");
   const ProcessResult damaged = VerifyTree();

@@ -265,7 +265,7 @@ TEST_F(DaemonTest, RefreshesTheCatalogueOnceThatIsSwitchedOnAlsoWithoutSending) 
   publisher.Publish(testing::MakeRows(8, 5), 1, SystemClock().Now());
   const catalog::SyncOptions service = publisher.Client(directory_.path());
   std::filesystem::copy_file(service.root_file, paths_.catalog_root_file,
-                             std::filesystem::copy_options::skip_existing);
+                             std::filesystem::copy_options::overwrite_existing);
   ASSERT_TRUE(WriteFileAtomically(
       paths_.config_file,
       "[upload]\non_battery = true\non_metered = true\n[aggregator]\nurl = "
