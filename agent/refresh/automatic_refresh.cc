@@ -70,10 +70,13 @@ RefreshStatus GetStatus(const settings::AgentPaths& paths, const settings::Agent
   if (const auto catalogue = catalog::Catalog::Open(paths.catalog_file)) {
     if (auto freshness = catalogue->GetFreshness()) status.catalogue = std::move(*freshness);
   }
+  catalog::StoredRefresh stored =
+      catalog::LoadRefresh(paths.catalog_file).value_or(catalog::StoredRefresh());
+  status.failures = stored.state.failures;
+  status.problem = std::move(stored.problem);
   if (!status.is_on || config.url.empty()) return status;
-  const catalog::RefreshState state =
-      status.catalogue ? status.catalogue->refresh : catalog::RefreshState();
-  status.next = catalog::RefreshSchedule(state).Corrected(now).value_or(state).next_try;
+  status.next =
+      catalog::RefreshSchedule(stored.state).Corrected(now).value_or(stored.state).next_try;
   status.waiting_for = upload::WaitReason(paths, config, now);
   return status;
 }

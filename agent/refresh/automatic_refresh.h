@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -42,6 +43,8 @@ Result<RefreshOutcome> RefreshIfDue(const settings::AgentPaths& paths,
 struct RefreshStatus {
   bool is_on = false;
   std::optional<catalog::Freshness> catalogue;  // nullopt: there is none
+  std::uint32_t failures = 0;                   // of automatic refreshes, in a row
+  std::string problem;                          // of the last attempt; empty = none
   std::optional<WallTime> next;                 // of the automatic refreshes; nullopt: none
   std::string waiting_for;                      // "mains power"; empty = nothing
 };

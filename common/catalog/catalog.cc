@@ -66,6 +66,12 @@ Catalog::Catalog(Catalog&&) noexcept = default;
 Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
 
+Result<StoredRefresh> LoadRefresh(const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(const sqlite::Database database, OpenForReading(path));
+  FIELDCOST_ASSIGN(SyncState sync, LoadState(database));
+  return StoredRefresh{.state = sync.refresh, .problem = std::move(sync.refresh_problem)};
+}
+
 Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
   FIELDCOST_ASSIGN(sqlite::Database database, OpenForReading(path));
   FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
@@ -95,8 +101,6 @@ Result<Freshness> Catalog::GetFreshness() const {
   freshness.snapshot_expires = sync.snapshot_expires;
   freshness.row_count = sync.row_count;
   freshness.is_complete = sync.is_complete;
-  freshness.refresh = sync.refresh;
-  freshness.refresh_problem = sync.refresh_problem;
   return freshness;
 }
 

@@ -28,8 +28,6 @@ struct Freshness {
   std::uint32_t contribution_threshold = 0;
   bool synthetic = false;
   WallTime snapshot_expires{};
-  RefreshState refresh;
-  std::string refresh_problem;  // why the last attempt failed; empty if it did not
 
   // Each part of the catalogue has been stored in some version. Until then, no order by total and
   // no share of the whole is known.
@@ -38,6 +36,14 @@ struct Freshness {
   // The signed metadata has expired: a newer one should exist. The catalogue remains usable.
   bool Expired(WallTime now) const { return snapshot_expires < now; }
 };
+
+// What a catalogue keeps about its automatic refreshes.
+struct StoredRefresh {
+  RefreshState state;
+  std::string problem;  // why the last attempt failed; empty if it did not
+};
+// Also before anything was fetched. kNotFound if there is no file.
+Result<StoredRefresh> LoadRefresh(const std::filesystem::path& path);
 
 struct FoundApi {
   std::string soname;

@@ -108,8 +108,8 @@ TEST_F(AutomaticRefreshTest, ARequestInProgressEndsOnceItIsSwitchedOff) {
     SwitchingClock(const Clock& clock, const settings::AgentPaths& paths)
         : clock_(clock), paths_(paths) {}
     WallTime Now() const override {
-      const auto opened = catalog::Catalog::Open(paths_.catalog_file);
-      if (opened && opened->GetFreshness()->refresh.failures != 0) {
+      const auto stored = catalog::LoadRefresh(paths_.catalog_file);
+      if (stored && stored->state.failures != 0) {
         EXPECT_TRUE(SwitchOff(paths_));
       }
       return clock_.Now();
@@ -157,15 +157,16 @@ TEST_F(AutomaticRefreshTest, AFullDiskIsReportedAndTheOldCatalogueStays) {
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, ErrorCode::kIo) << full.error().message;
   EXPECT_EQ(publisher_.TakeFragmentRequests(), 0U);
-  EXPECT_EQ(rows(), before);
+  // SQLite cannot open it while no byte is free.
   std::filesystem::remove(paths_.catalog_file.parent_path() / "filler");
+  EXPECT_EQ(rows(), before);
   if (const auto retry = NextTime(paths_, config_, clock_); *retry > clock_.Now()) {
-    EXPECT_THAT(Look().catalogue->refresh_problem, HasSubstr("free"));
+    EXPECT_THAT(Look().problem, HasSubstr("free"));
     clock_.Advance(**retry - clock_.Now());
   }
   publisher_.Publish(testing::MakeRows(50, 2000), 3, clock_.Now());
   EXPECT_TRUE(Refresh().report);
-  EXPECT_EQ(Look().catalogue->refresh_problem, "");
+  EXPECT_EQ(Look().problem, "");
   ::umount2(paths_.catalog_file.parent_path().c_str(), MNT_DETACH);
 }
 

@@ -252,7 +252,7 @@ TEST_F(RefreshTest, FollowsTheServicesPeriodAndContactsNothingInBetween) {
     EXPECT_EQ(Fresh().snapshot_version, static_cast<unsigned>(i) + 2)
         << "also on a day whose share was fetched";
   }
-  EXPECT_EQ(Fresh().refresh.period, hours(6));
+  EXPECT_EQ(Stored().state.period, hours(6));
 }
 
 TEST_F(RefreshTest, FailuresAreRecordedAndBackOff) {
@@ -263,8 +263,8 @@ TEST_F(RefreshTest, FailuresAreRecordedAndBackOff) {
   for (std::uint32_t failures = 1; failures <= 3; ++failures) {
     SleepUntil(Next());
     EXPECT_FALSE(Refresh().has_value());
-    EXPECT_EQ(Fresh().refresh.failures, failures);
-    EXPECT_THAT(Fresh().refresh_problem, ::testing::HasSubstr("published nothing"));
+    EXPECT_EQ(Stored().state.failures, failures);
+    EXPECT_THAT(Stored().problem, ::testing::HasSubstr("published nothing"));
     EXPECT_GE(Next(), clock_.Now() + hours(1));
     publisher_.TakeRequests();
     EXPECT_TRUE(Refresh().has_value()) << "not due";
@@ -273,8 +273,8 @@ TEST_F(RefreshTest, FailuresAreRecordedAndBackOff) {
   publisher_.Publish(MakeRows(20, 1000), 2, Next());
   SleepUntil(Next());
   ASSERT_TRUE(Refresh().has_value());
-  EXPECT_EQ(Fresh().refresh.failures, 0U);
-  EXPECT_EQ(Fresh().refresh_problem, "");
+  EXPECT_EQ(Stored().state.failures, 0U);
+  EXPECT_EQ(Stored().problem, "");
 }
 
 TEST_F(RefreshTest, AnAttemptThatIsInterruptedIsNotRepeatedAtOnce) {
@@ -284,12 +284,12 @@ TEST_F(RefreshTest, AnAttemptThatIsInterruptedIsNotRepeatedAtOnce) {
   bool was_recorded = false;
   options.server.may_go_on = [&]() -> Status {
     was_recorded =
-        was_recorded || (Fresh().refresh.failures == 1 && Fresh().refresh_problem == "interrupted");
+        was_recorded || (Stored().state.failures == 1 && Stored().problem == "interrupted");
     return {};
   };
   ASSERT_TRUE(Sync(options, clock_).has_value());
   EXPECT_TRUE(was_recorded) << "a process that is killed in the middle leaves a failure";
-  EXPECT_EQ(Fresh().refresh.failures, 0U);
+  EXPECT_EQ(Stored().state.failures, 0U);
 }
 
 TEST_F(RefreshTest, ASyncByHandSetsTheNextRefreshAndItsFailureDoesNotPostponeIt) {
@@ -300,7 +300,7 @@ TEST_F(RefreshTest, ASyncByHandSetsTheNextRefreshAndItsFailureDoesNotPostponeIt)
   publisher_.Remove(wire::kTimestampPath);
   EXPECT_FALSE(SyncNow(true).has_value());
   EXPECT_EQ(Next(), next);
-  EXPECT_NE(Fresh().refresh_problem, "");
+  EXPECT_NE(Stored().problem, "");
 }
 
 TEST_F(RefreshTest, PostponesByAnHourWithoutContactingTheServer) {

@@ -56,6 +56,9 @@ class SyncTest : public ::testing::Test {
     auto catalog = Catalog::Open(directory_.path() / "catalog.db");
     return catalog ? *catalog->GetFreshness() : Freshness{};
   }
+  StoredRefresh Stored() const {
+    return LoadRefresh(directory_.path() / "catalog.db").value_or(StoredRefresh());
+  }
 
   testing::TempDir directory_;
   testing::FakeClock clock_{kNow};

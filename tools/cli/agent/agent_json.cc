@@ -110,8 +110,8 @@ json::object RefreshObject(const refresh::RefreshStatus& status) {
   return {{"automatic", status.is_on},
           {"next", TimeOrNull(status.next)},
           {"waiting_for", Text(status.waiting_for)},
-          {"failures", catalogue.refresh.failures},
-          {"problem", Text(catalogue.refresh_problem)},
+          {"failures", status.failures},
+          {"problem", Text(status.problem)},
           {"fragments_present", catalogue.fragments_present},
           {"fragments_total", catalogue.fragments_total}};
 }

@@ -40,12 +40,12 @@ std::string WaitText(WallTime time, WallTime now) {
 
 std::string RefreshText(const refresh::RefreshStatus& status, WallTime now) {
   std::string text = CatalogueText(status, now);
-  const std::string problem = status.catalogue ? status.catalogue->refresh_problem : "";
-  if (!problem.empty()) text += fmt::format("; last attempt failed ({})", EscapeControl(problem));
+  if (!status.problem.empty())
+    text += fmt::format("; last attempt failed ({})", EscapeControl(status.problem));
   if (!status.is_on) return fmt::format("{}; {}", text, kOffText);
   if (!status.next) return text + "; no service is configured";
-  text +=
-      fmt::format("; next {} {}", problem.empty() ? "check" : "try", WaitText(*status.next, now));
+  text += fmt::format("; next {} {}", status.problem.empty() ? "check" : "try",
+                      WaitText(*status.next, now));
   if (!status.waiting_for.empty()) text += ", waiting for " + status.waiting_for;
   return text;
 }

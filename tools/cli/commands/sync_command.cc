@@ -134,10 +134,10 @@ command::Command SyncCommand() {
 service once per period that the service states, at a time drawn for this machine, and waits for
 mains power, a connection that is not metered, and the end of a pause.
 Examples:
-  fieldcost sync             everything the first time, later today's share, at most once a day
+  fieldcost sync             everything at first; later a share, once a day
   fieldcost sync --full
   fieldcost sync --api 'libsqlite3.so.0!sqlite3_step'
-  fieldcost sync --witness snapshots.txt     record what the server presents
+  fieldcost sync --witness snapshots.txt   record what the server presents
   fieldcost sync --auto on   refresh automatically from now on
   fieldcost sync --status    is it up to date, and when is the next check?)",
       .options = {{.names = "--full", .help = "Fetch everything now instead of today's share"},
