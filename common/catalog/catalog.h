@@ -37,7 +37,7 @@ struct Freshness {
   bool Expired(WallTime now) const { return snapshot_expires < now; }
 };
 
-// What a catalogue keeps about its automatic refreshes.
+// The record of a catalogue about its automatic refreshes.
 struct StoredRefresh {
   RefreshState state;
   std::string problem;  // why the last attempt failed; empty if it did not
