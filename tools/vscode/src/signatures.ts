@@ -10,6 +10,11 @@ import { trustedLinks } from './settings';
 
 const triggerCharacters = ['(', ','];
 
+/** Plain text as Markdown. Unlike appendText(), it keeps its spaces, so that lines can wrap. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]()#+\-!~<>|&]/g, '\\$&').replace(/\n/g, '\n\n');
+}
+
 /** Documentation that ends with the cost of the call. */
 function documentWith(
   documentation: string | vscode.MarkdownString | undefined,
@@ -21,8 +26,7 @@ function documentWith(
     const value = typeof part === 'string' ? part : part?.value;
     if (value === undefined || value === '') continue;
     if (text.value !== '') text.appendMarkdown('\n\n---\n\n');
-    if (typeof part === 'string') text.appendText(part);
-    else text.appendMarkdown(value);
+    text.appendMarkdown(typeof part === 'string' ? escaped(part) : value);
   }
   return text;
 }
