@@ -8,7 +8,7 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::size_t kHashDigits = 64;
+constexpr std::size_t kHashNameDigits = 64;
 
 constexpr std::string_view FolderOf(PublicKind kind) {
   return kPublicPaths[static_cast<std::size_t>(kind)].folder;
@@ -20,8 +20,8 @@ static_assert([] {
   return true;
 }());
 
-bool IsHash(std::string_view untrusted_name) {
-  return untrusted_name.size() == kHashDigits && AreAll(untrusted_name, IsLowerHexDigit);
+bool IsHashName(std::string_view untrusted_name) {
+  return untrusted_name.size() == kHashNameDigits && AreAll(untrusted_name, IsLowerHexDigit);
 }
 
 // Versions have a single spelling, and the first is 1.
@@ -52,7 +52,7 @@ std::optional<PublicName> ParsePublicPath(std::string_view untrusted_path) {
     if (!path.name.empty()) {
       if (untrusted_name == path.name) return PublicName{&path, path.name};
     } else if (path.is_named_by_its_hash) {
-      if (IsHash(untrusted_name)) return PublicName{&path, untrusted_name};
+      if (IsHashName(untrusted_name)) return PublicName{&path, untrusted_name};
     } else if (const auto version = VersionOf(untrusted_name)) {
       return PublicName{&path, untrusted_name, *version};
     }
