@@ -71,13 +71,16 @@ function(fieldcost_unity name)
   endif()
 endfunction()
 
-# fieldcost_library(NAME SOURCES file... DEPS target... [PRIVATE_DEPS target...])
+# fieldcost_library(NAME SOURCES file... DEPS target... [PRIVATE_DEPS target...] [SEPARATE])
+# SEPARATE: many sources have private names in common, so they are always compiled one by one.
 function(fieldcost_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(fieldcost_${name} STATIC ${arg_SOURCES})
   target_link_libraries(fieldcost_${name} PUBLIC fieldcost_options ${arg_DEPS}
                         PRIVATE ${arg_PRIVATE_DEPS})
-  fieldcost_unity(fieldcost_${name})
+  if(NOT arg_SEPARATE)
+    fieldcost_unity(fieldcost_${name})
+  endif()
   if(FIELDCOST_PRECOMPILED)
     target_precompile_headers(fieldcost_${name} REUSE_FROM ${FIELDCOST_PRECOMPILED})
     # With precompiled headers, g++ 12 loses the suppressions in the standard library's headers.
