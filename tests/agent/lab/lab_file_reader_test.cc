@@ -14,8 +14,7 @@
 #include "tests/support/golden_bytes.h"
 #include "tests/support/temp_dir.h"
 
-// Lab files are untrusted. Each of these is rejected as a whole, or the part that no calls could
-// produce is rejected and counted.
+// Lab files are untrusted. Each of these is rejected, or its impossible part is, and is counted.
 
 namespace fieldcost::lab {
 namespace {
@@ -380,8 +379,7 @@ TEST(LabFileReaderTest, AMapBlockThatNoCallsCouldHaveMadeIsCountedAsRefused) {
   }
 }
 
-// Of a program with one block of 20 calls, which left 100 bytes after 4 calls,
-// 300 after 8, and 700.
+// One block of 20 calls, which left 100 bytes after 4 calls, 300 after 8, and 700 in the end.
 LabBytes LiveFile(std::uint32_t knows_block_sizes) {
   LabBytes bytes = MapFile();
   Change<LabHeader>(bytes, 0,
@@ -403,9 +401,8 @@ TEST(LabFileReaderTest, LiveBytesAreThoseOfTheLastPartsOfTheCalls) {
   EXPECT_EQ(file->apis[1].live->calls, 12U);
   EXPECT_EQ(file->apis[1].live->middle, 200);
   EXPECT_EQ(file->apis[1].live->last, 400);
-  // The other function has made too few calls.
   ASSERT_TRUE(file->apis[0].live.has_value());
-  EXPECT_EQ(file->apis[0].live->calls, 0U);
+  EXPECT_EQ(file->apis[0].live->calls, 0U) << "too few calls of the other function";
 }
 
 TEST(LabFileReaderTest, LiveBytesOfBlocksWithoutSizesAreNotMeasured) {
