@@ -58,10 +58,6 @@ constexpr std::array<std::string_view, 15> kPolicyKeys = {"selection.selection_p
                                                           "batch.max_batch_bytes",
                                                           "batch.max_batch_age_hours"};
 
-bool IsSha256(std::string_view text) {
-  return text.size() == wire::kRootFingerprintDigits && AreAll(text, IsLowerHexDigit);
-}
-
 bool IsSoname(std::string_view text) {
   if (text.empty() || text.size() > wire::kMaxSonameBytes) return false;
   for (const char c : text) {
@@ -83,7 +79,7 @@ void ReadService(config::TomlFile& file, AgentConfig& config) {
   }
   file.ReadPath("aggregator.ca_file", config.ca_file);
   file.ReadString("aggregator.root_sha256", config.root_sha256);
-  if (!config.root_sha256.empty() && !IsSha256(config.root_sha256)) {
+  if (!config.root_sha256.empty() && !IsHexSha256(config.root_sha256)) {
     file.Refuse("aggregator.root_sha256", "expected 64 lower-case hexadecimal digits");
   }
 }

@@ -7,6 +7,7 @@
 
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/publish/policy_publisher.h"
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -17,8 +18,6 @@ namespace fieldcost::publish {
 namespace {
 
 using Path = std::filesystem::path;
-
-constexpr std::size_t kHashHexDigits = 64;
 
 // Names of the files in a directory, ascending; none if the directory does not exist.
 Result<std::vector<std::string>> NamesIn(const Path& directory) {
@@ -32,11 +31,6 @@ Result<std::vector<std::string>> NamesIn(const Path& directory) {
   if (error) return ErrnoError("list", directory, error.value());
   std::sort(names.begin(), names.end());
   return names;
-}
-
-// Whether a file is named by the hash of its contents. Others were left by interrupted writes.
-bool IsHash(const std::string& name) {
-  return name.size() == kHashHexDigits && HexDecode(name).has_value();
 }
 
 class FileCheck {
@@ -133,7 +127,7 @@ class FileCheck {
     const Path directory = published() / "snapshots";
     FIELDCOST_ASSIGN(const std::vector<std::string> names, NamesIn(directory));
     for (const std::string& name : names) {
-      if (!IsHash(name)) continue;
+      if (!IsHexSha256(name)) continue;  // left by an interrupted write
       const auto bytes = Read(directory / name, wire::kMaxMetadataBytes, true);
       if (!bytes) continue;
       auto snapshot = VerifyByAny(roots_, [&](const wire::RootMetadata& root) {
@@ -155,7 +149,7 @@ class FileCheck {
     FIELDCOST_ASSIGN(const std::vector<std::string> names, NamesIn(directory));
     std::set<std::string> present;
     for (const std::string& name : names) {
-      if (!IsHash(name)) continue;
+      if (!IsHexSha256(name)) continue;  // left by an interrupted write
       present.insert(name);
       const auto bytes = Read(directory / name, wire::kMaxFragmentBytes, true);
       if (bytes && crypto::HexSha256(*bytes) != name) {

@@ -20,7 +20,6 @@ namespace {
 constexpr std::string_view kFirstLine = "fieldcost-backup 1\n";
 constexpr std::string_view kAnyFirstLine = "fieldcost-backup ";
 constexpr std::string_view kLastWord = "sum ";
-constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::array<std::string_view, 3> kKnownFolders = {"publish/root/", "publish/", "keys/"};
 
@@ -34,11 +33,6 @@ bool IsPath(std::string_view untrusted_path) {
   return std::any_of(kKnownFolders.begin(), kKnownFolders.end(), [&](std::string_view folder) {
     return untrusted_path.starts_with(folder) && IsName(untrusted_path.substr(folder.size()));
   });
-}
-
-bool IsHash(std::string_view untrusted_text) {
-  return untrusted_text.size() == kHashDigits &&
-         untrusted_text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 // Removes the text up to and including `end`, and returns it without `end`; nullopt if `end` is
@@ -60,7 +54,7 @@ std::optional<BackedUpFile> DecodeLine(std::string_view untrusted_line) {
   if (word != "file" || !mode || !size || !hash) return std::nullopt;
   const auto bytes = ParseUint64(*size);
   if ((mode != "600" && mode != "644") || !bytes || *bytes > kMaxBackedUpFileBytes ||
-      !IsHash(*hash) || !IsPath(untrusted_line)) {
+      !IsHexSha256(*hash) || !IsPath(untrusted_line)) {
     return std::nullopt;
   }
   return BackedUpFile{.path = std::string(untrusted_line),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,12 @@ constexpr bool IsHexDigit(char c) { return IsLowerHexDigit(c) || (c >= 'A' && c 
 // Whether all characters of `text` are of the given class; true if it is empty.
 constexpr bool AreAll(std::string_view text, bool (*is_of_kind)(char)) {
   return std::all_of(text.begin(), text.end(), is_of_kind);
+}
+
+// Whether `text` is a SHA-256 in the form that HexEncode writes.
+inline constexpr std::size_t kSha256Digits = 64;
+constexpr bool IsHexSha256(std::string_view text) {
+  return text.size() == kSha256Digits && AreAll(text, IsLowerHexDigit);
 }
 
 constexpr char LowerCase(char c) { return IsUpperLetter(c) ? static_cast<char>(c - 'A' + 'a') : c; }

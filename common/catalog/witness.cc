@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -21,12 +22,6 @@ namespace {
 
 constexpr std::string_view kHeader = "fieldcost witness 1\n";
 constexpr std::size_t kFields = 4;
-constexpr std::size_t kSha256Digits = 64;
-
-bool IsHexSha256(std::string_view untrusted_text) {
-  return untrusted_text.size() == kSha256Digits &&
-         untrusted_text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 bool IsTime(std::string_view untrusted_text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00Z";

@@ -77,5 +77,7 @@ CheckText CheckBetween(std::uint64_t least, std::uint64_t most);
 Status CheckPort(std::string& untrusted_text);
 // A CheckText: rejects an empty value.
 Status CheckNotEmpty(std::string& untrusted_text);
+// A CheckText: 64 hexadecimal digits, as sha256sum prints them; makes them lower-case.
+Status CheckSha256(std::string& untrusted_text);
 
 }  // namespace fieldcost::command

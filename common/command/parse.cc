@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "common/base/ascii.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/command/help_text.h"
@@ -305,6 +306,12 @@ Status CheckPort(std::string& untrusted_text) {
 Status CheckNotEmpty(std::string& untrusted_text) {
   if (!untrusted_text.empty()) return {};
   return Error{ErrorCode::kInvalidArgument, ""};
+}
+
+Status CheckSha256(std::string& untrusted_text) {
+  untrusted_text = LowerCase(untrusted_text);
+  if (IsHexSha256(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "expected 64 hexadecimal digits, as sha256sum prints");
 }
 
 std::variant<Call, Answer> Parse(const Command& program, std::string_view version,

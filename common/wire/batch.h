@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/ascii.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/stats/stat_row.h"
@@ -25,8 +26,7 @@ inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
 // The service that the request is for, which is part of the signed bytes: ServiceId().
 inline constexpr char kServiceHeader[] = "Fieldcost-Service";
 inline constexpr std::size_t kMaxHostBytes = 253;
-inline constexpr std::size_t kRootFingerprintDigits = 64;
-inline constexpr std::size_t kMaxServiceBytes = kMaxHostBytes + 1 + kRootFingerprintDigits;
+inline constexpr std::size_t kMaxServiceBytes = kMaxHostBytes + 1 + kSha256Digits;
 inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1";
 
 // The name of a root file (metadata.h): the SHA-256 of its bytes in hex. A service has one per root

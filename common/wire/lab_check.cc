@@ -13,8 +13,6 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::size_t kHashDigits = 64;
-
 Status CheckCount(std::string_view what, std::size_t count, std::size_t most) {
   if (count > most) {
     return Fail(ErrorCode::kTooLarge, "{} {}, at most {} are accepted", count, what, most);
@@ -137,10 +135,6 @@ Status CheckPairs(const LabTable& table) {
   return {};
 }
 
-bool IsHash(std::string_view text) {
-  return text.size() == kHashDigits && AreAll(text, IsLowerHexDigit);
-}
-
 // EscapeControl() also escapes backslashes, which are not control characters.
 bool HasControl(std::string text) {
   std::erase(text, '\\');
@@ -151,7 +145,7 @@ Status CheckParts(const std::vector<LabPart>& parts) {
   FIELDCOST_TRY(CheckCount("parts", parts.size(), kMaxLabParts));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LabPart& part = parts[i];
-    if (!IsHash(part.content_hash)) return Fail(ErrorCode::kCorrupt, "part {}: no hash", i);
+    if (!IsHexSha256(part.content_hash)) return Fail(ErrorCode::kCorrupt, "part {}: no hash", i);
     if (i > 0 && !(parts[i - 1].content_hash < part.content_hash)) {
       return Fail(ErrorCode::kCorrupt, "part {}: not in ascending order", i);
     }

@@ -8,8 +8,6 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::size_t kHashNameDigits = 64;
-
 constexpr std::string_view FolderOf(PublicKind kind) {
   return kPublicPaths[static_cast<std::size_t>(kind)].folder;
 }
@@ -19,10 +17,6 @@ static_assert([] {
   }
   return true;
 }());
-
-bool IsHashName(std::string_view untrusted_name) {
-  return untrusted_name.size() == kHashNameDigits && AreAll(untrusted_name, IsLowerHexDigit);
-}
 
 // Versions have a single spelling, and the first is 1.
 std::optional<std::uint64_t> VersionOf(std::string_view untrusted_name) {
@@ -52,7 +46,7 @@ std::optional<PublicName> ParsePublicPath(std::string_view untrusted_path) {
     if (!path.name.empty()) {
       if (untrusted_name == path.name) return PublicName{&path, path.name};
     } else if (path.is_named_by_its_hash) {
-      if (IsHashName(untrusted_name)) return PublicName{&path, untrusted_name};
+      if (IsHexSha256(untrusted_name)) return PublicName{&path, untrusted_name};
     } else if (const auto version = VersionOf(untrusted_name)) {
       return PublicName{&path, untrusted_name, *version};
     }

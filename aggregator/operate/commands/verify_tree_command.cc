@@ -9,7 +9,6 @@
 #include "aggregator/operate/operate_commands.h"
 #include "aggregator/operate/outcome.h"
 #include "aggregator/publish/tree_check.h"
-#include "common/base/ascii.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/json_writer.h"
@@ -19,15 +18,6 @@ namespace fieldcost::aggregator {
 namespace {
 
 constexpr std::size_t kMaxRootBytes = std::size_t{64} * 1024;
-
-Status CheckSha256(std::string& untrusted_text) {
-  constexpr std::size_t kDigits = 64;
-  if (untrusted_text.size() != kDigits || !AreAll(untrusted_text, IsHexDigit)) {
-    return Fail(ErrorCode::kInvalidArgument, "expected 64 hexadecimal digits");
-  }
-  untrusted_text = LowerCase(untrusted_text);
-  return {};
-}
 
 std::string JsonOf(const publish::TreeReport& report, bool is_pinned) {
   JsonWriter json;
@@ -119,25 +109,27 @@ Exit status: 0 no problem; 1 a problem; 66 no such directory; 69 the server does
 Examples:
   fieldcost-aggregator verify-tree /srv/tree
   fieldcost-aggregator verify-tree https://tree.example.org --root root --json)",
-      .options =
-          {{.names = "tree",
-            .value = "TREE",
-            .help = "Directory of publish --to, or https://host[:port]",
-            .completes = command::Completes::kFiles,
-            .check = command::CheckNotEmpty,
-            .required = true},
-           {.names = "--root",
-            .value = "FILE",
-            .help = "A root that the tree must contain, for example publish/root/1",
-            .completes = command::Completes::kFiles,
-            .check = command::CheckNotEmpty,
-            .excludes = {"--root-sha256"}},
-           {.names = "--root-sha256", .value = "HEX", .help = "Its SHA-256", .check = CheckSha256},
-           {.names = "--ca-file",
-            .value = "FILE",
-            .help = "Authority of the server's certificate [the system's]",
-            .completes = command::Completes::kFiles,
-            .check = command::CheckNotEmpty}},
+      .options = {{.names = "tree",
+                   .value = "TREE",
+                   .help = "Directory of publish --to, or https://host[:port]",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty,
+                   .required = true},
+                  {.names = "--root",
+                   .value = "FILE",
+                   .help = "A root that the tree must contain, for example publish/root/1",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty,
+                   .excludes = {"--root-sha256"}},
+                  {.names = "--root-sha256",
+                   .value = "HEX",
+                   .help = "Its SHA-256",
+                   .check = command::CheckSha256},
+                  {.names = "--ca-file",
+                   .value = "FILE",
+                   .help = "Authority of the server's certificate [the system's]",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty}},
       .handler = VerifyTree,
       .without = {"--config", "--check-config"}};
 }

@@ -28,6 +28,14 @@ TEST(AsciiTest, EachKindHasItsCharactersAndNoOthers) {
   EXPECT_EQ(AllOf(IsHexDigit), digits + "ABCDEF" + "abcdef");
 }
 
+TEST(AsciiTest, Sha256IsExactly64LowerCaseHexadecimalDigits) {
+  EXPECT_TRUE(IsHexSha256(std::string(64, 'a')));
+  EXPECT_FALSE(IsHexSha256(std::string(63, 'a')));
+  EXPECT_FALSE(IsHexSha256(std::string(65, 'a')));
+  EXPECT_FALSE(IsHexSha256(std::string(64, 'A')));
+  EXPECT_FALSE(IsHexSha256(std::string(63, 'a') + 'g'));
+}
+
 TEST(AsciiTest, AllOfATextMustBeOfTheKind) {
   EXPECT_TRUE(AreAll("2026", IsDigit));
   EXPECT_TRUE(AreAll("", IsDigit));

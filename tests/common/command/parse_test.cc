@@ -151,6 +151,15 @@ TEST(CommandParseTest, ValuesAreCheckedAndBroughtIntoTheirForm) {
   EXPECT_THAT(ErrorOf({"top", "--color", "pink"}), HasSubstr("one of auto, never"));
 }
 
+TEST(ParseTest, HashesAreMadeLowerCaseAndTheirLengthIsExact) {
+  std::string hash(64, 'A');
+  EXPECT_TRUE(CheckSha256(hash));
+  EXPECT_EQ(hash, std::string(64, 'a'));
+  for (std::string wrong : {std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'g')}) {
+    EXPECT_EQ(CheckSha256(wrong).error().code, ErrorCode::kInvalidArgument) << wrong;
+  }
+}
+
 TEST(CommandParseTest, RangeIncludesItsBounds) {
   const CheckText check = CheckBetween(1, 1'000);
   for (std::string text : {"1", "17", "1000"}) EXPECT_TRUE(check(text).has_value()) << text;

@@ -1,22 +1,9 @@
 // `fieldcost agent join`: shows the operator of a service and what joining means, asks, and sets up
 // everything.
-#include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/join/join_dialog.h"
 
 namespace fieldcost::cli {
-namespace {
-
-Status CheckSha256(std::string& untrusted_text) {
-  const auto bytes = HexDecode(untrusted_text);
-  if (!bytes || bytes->size() != 32) {
-    return Fail(ErrorCode::kInvalidArgument, "expected 64 hexadecimal digits, as sha256sum prints");
-  }
-  untrusted_text = HexEncode(*bytes);
-  return {};
-}
-
-}  // namespace
 
 command::Command AgentJoinCommand() {
   return {
@@ -47,7 +34,7 @@ Examples:
                   {.names = "--root-sha256",
                    .value = "HEX",
                    .help = "Refuse any other root; from the operator",
-                   .check = CheckSha256},
+                   .check = command::CheckSha256},
                   {.names = "--yes,-y", .help = "Do not ask: you agree"}},
       .handler =
           [](const command::Arguments& arguments) {
