@@ -14,10 +14,10 @@ namespace fieldcost::ingest {
 namespace {
 
 constexpr std::size_t kTokenBytes = 16;
-constexpr std::size_t kNameBytes = 8;
+constexpr std::size_t kInviteNameBytes = 8;
 
 std::string NameOf(std::string_view token_hash) {
-  return HexEncode(token_hash.substr(0, kNameBytes));
+  return HexEncode(token_hash.substr(0, kInviteNameBytes));
 }
 
 std::string DayOf(std::chrono::sys_seconds time) { return fmt::format("{:%Y-%m-%d}", time); }

@@ -14,7 +14,7 @@
 namespace fieldcost::store {
 namespace {
 
-Error Malformed() { return Fail(ErrorCode::kCorrupt, "a logged batch is malformed"); }
+Error NotALoggedBatch() { return Fail(ErrorCode::kCorrupt, "a logged batch is malformed"); }
 
 }  // namespace
 
@@ -32,15 +32,15 @@ std::string BatchRecordHead(std::span<const std::uint32_t> refused) {
 Status BatchRecordReader::ReadHead(std::string_view& untrusted_rest) {
   refused_.clear();
   FIELDCOST_ASSIGN(const RecordKind kind, RecordKindOf(untrusted_rest));
-  if (kind != RecordKind::kBatch) return Malformed();
+  if (kind != RecordKind::kBatch) return NotALoggedBatch();
   untrusted_rest.remove_prefix(1);
   stats::Uint128 count = 0;
-  if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return Malformed();
+  if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return NotALoggedBatch();
   std::uint64_t next = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     stats::Uint128 distance = 0;
     if (!TakeVarint(untrusted_rest, distance) || distance >= wire::kMaxBatchRows - next) {
-      return Malformed();
+      return NotALoggedBatch();
     }
     next += static_cast<std::uint64_t>(distance);
     refused_.push_back(static_cast<std::uint32_t>(next++));
@@ -63,7 +63,7 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
     }
     decoder_.GetRow(index, row_);
     if (row_.malformed || !stats::IsKnownMetric(row_.metric_number) || row_.histogram.empty()) {
-      return Malformed();
+      return NotALoggedBatch();
     }
     FIELDCOST_TRY(wire::ValidateApiKey(row_.api));
     FIELDCOST_TRY(stats::Validate(row_.histogram));
@@ -73,7 +73,7 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
     rows.Add(key_, row_.histogram,
              row_.first_contribution ? Contribution::kFirst : Contribution::kNone);
   }
-  if (refused != refused_.end()) return Malformed();
+  if (refused != refused_.end()) return NotALoggedBatch();
   return {};
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kHeldVersion = 1;
 
-Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
+Error NotAHeldBatch() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
 
 }  // namespace
 
@@ -38,11 +38,11 @@ Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
   std::string_view rest = untrusted_bytes;
   std::uint64_t rows = 0;
   std::uint64_t weeks = 0;
-  if (!rest.starts_with(kHeldVersion)) return Malformed();
+  if (!rest.starts_with(kHeldVersion)) return NotAHeldBatch();
   rest.remove_prefix(1);
   if (!TakeVarint(rest, wire::kMaxBatchRows, rows) ||
       !TakeVarint(rest, wire::kMaxBatchRows, weeks)) {
-    return Malformed();
+    return NotAHeldBatch();
   }
   batch.accepted_rows = static_cast<std::uint32_t>(rows);
   for (std::uint64_t i = 0; i < weeks; ++i) {
@@ -50,11 +50,11 @@ Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
     std::uint64_t count = 0;
     if (!TakeVarint(rest, std::numeric_limits<std::uint32_t>::max(), week) ||
         !TakeVarint(rest, wire::kMaxBatchRows, count)) {
-      return Malformed();
+      return NotAHeldBatch();
     }
     batch.contributions.emplace_back(static_cast<std::uint32_t>(week), count);
   }
-  if (rest.empty()) return Malformed();
+  if (rest.empty()) return NotAHeldBatch();
   batch.record = rest;
   return batch;
 }

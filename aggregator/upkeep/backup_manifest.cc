@@ -79,7 +79,7 @@ Result<std::vector<BackedUpFile>> DecodeManifest(std::string_view untrusted_text
     if (!untrusted_text.starts_with(kAnyFirstLine)) return malformed;
     return Fail(ErrorCode::kUnsupported, "the backup was made by a newer fieldcost-aggregator");
   }
-  constexpr std::size_t kLastLineBytes = kLastWord.size() + kHashDigits + 1;
+  constexpr std::size_t kLastLineBytes = kLastWord.size() + kSha256Digits + 1;
   if (untrusted_text.size() < kFirstLine.size() + kLastLineBytes) return malformed;
   const std::size_t listed = untrusted_text.size() - kLastLineBytes;
   if (untrusted_text.substr(listed) !=

@@ -40,6 +40,9 @@ Error ErrnoError(std::string_view action, const std::filesystem::path& path, int
 // Reads a whole regular file of at most `max_bytes` (else kTooLarge).
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes);
 
+// For files that only their owner may read.
+inline constexpr int kPrivateFileMode = 0600;
+
 // Replaces `path` durably: temporary file next to it, fsync, rename, fsync of the directory.
 // Readers see the old bytes or the new ones, also after a power loss. `mode` as in open(2).
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode);

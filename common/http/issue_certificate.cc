@@ -21,7 +21,7 @@ namespace fieldcost::http {
 namespace {
 
 constexpr int kSerialBits = 128;
-constexpr std::size_t kMaxNameBytes = 253;       // RFC 1035
+constexpr std::size_t kMaxDnsNameBytes = 253;    // RFC 1035
 constexpr std::size_t kMaxCommonNameBytes = 64;  // RFC 5280, ub-common-name
 
 using Extensions = std::vector<std::pair<int, std::string>>;
@@ -35,9 +35,9 @@ Error Failed(std::string_view step) {
   return Fail(ErrorCode::kInternal, "issue a certificate: {}: {}", step, OpensslError());
 }
 
-bool IsHostName(std::string_view name) {
+bool IsCertificateName(std::string_view name) {
   if (name.starts_with("*.")) name.remove_prefix(2);
-  if (name.empty() || name.size() > kMaxNameBytes || name.starts_with('.') ||
+  if (name.empty() || name.size() > kMaxDnsNameBytes || name.starts_with('.') ||
       name.starts_with('-') || name.find("..") != std::string_view::npos) {
     return false;
   }
@@ -50,7 +50,7 @@ Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
     const bool is_address = ParseIpAddress(name).has_value();
-    if (!is_address && !IsHostName(name)) {
+    if (!is_address && !IsCertificateName(name)) {
       return Fail(ErrorCode::kInvalidArgument,
                   "issue a certificate for '{}': that is neither a host name nor an address, "
                   "without scheme and port",

@@ -10,11 +10,11 @@
 namespace fieldcost::tree {
 namespace {
 
-constexpr std::size_t kLeastSlots = 64;
+constexpr std::size_t kInitialSlots = 64;
 
 }  // namespace
 
-PathTable::PathTable() : parents_(1), frames_(1), depths_(1), slots_(kLeastSlots) {}
+PathTable::PathTable() : parents_(1), frames_(1), depths_(1), slots_(kInitialSlots) {}
 
 std::size_t PathTable::SlotOf(std::uint32_t parent, std::uint32_t frame) const {
   const std::size_t mask = slots_.size() - 1;

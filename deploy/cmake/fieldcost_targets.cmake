@@ -62,7 +62,7 @@ function(fieldcost_headers)
 endfunction()
 
 # Compiles groups of a library's sources together, which takes less than half the time. Therefore the names in the
-# anonymous namespaces of such a library are distinct.
+# unnamed namespaces of a library are distinct (tests/style/private_names.py).
 function(fieldcost_unity name)
   if(FIELDCOST_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -71,16 +71,13 @@ function(fieldcost_unity name)
   endif()
 endfunction()
 
-# fieldcost_library(NAME SOURCES file... DEPS target... [PRIVATE_DEPS target...] [SEPARATE])
-# SEPARATE: many sources have private names in common, so they are always compiled one by one.
+# fieldcost_library(NAME SOURCES file... DEPS target... [PRIVATE_DEPS target...])
 function(fieldcost_library name)
-  cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(fieldcost_${name} STATIC ${arg_SOURCES})
   target_link_libraries(fieldcost_${name} PUBLIC fieldcost_options ${arg_DEPS}
                         PRIVATE ${arg_PRIVATE_DEPS})
-  if(NOT arg_SEPARATE)
-    fieldcost_unity(fieldcost_${name})
-  endif()
+  fieldcost_unity(fieldcost_${name})
   if(FIELDCOST_PRECOMPILED)
     target_precompile_headers(fieldcost_${name} REUSE_FROM ${FIELDCOST_PRECOMPILED})
     # With precompiled headers, g++ 12 loses the suppressions in the standard library's headers.

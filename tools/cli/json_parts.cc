@@ -81,6 +81,12 @@ std::string Print(const json::object& object) { return JsonText(object) + "\n"; 
 
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
 
+json::array NamesJson(const std::vector<std::string>& untrusted_names) {
+  json::array names;
+  for (const std::string& name : untrusted_names) names.push_back(Text(name));
+  return names;
+}
+
 json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
 
 json::object HistogramJson(const stats::CostHistogram& histogram) {

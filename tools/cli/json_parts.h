@@ -18,6 +18,7 @@ namespace fieldcost::cli {
 // The document and a newline.
 std::string Print(const boost::json::object& object);
 boost::json::string Text(std::string_view untrusted_text);
+boost::json::array NamesJson(const std::vector<std::string>& untrusted_names);
 // Exact digits, since readers may parse JSON numbers as doubles.
 boost::json::string Number(std::uint64_t number);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);

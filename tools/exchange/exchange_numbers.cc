@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/ascii.h"
 #include "common/base/check.h"
 #include "common/tree/tree_limits.h"
 
 namespace fieldcost::exchange {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
 constexpr unsigned kStep = 3;             // decimals from one unit to the next
 constexpr unsigned kMostDecimals = 9;     // nano-
 constexpr std::int64_t kMostDigits = 18;  // per value, so that many can be added
@@ -49,9 +49,8 @@ std::optional<Parts> PartsOf(std::string_view text) {
   const std::size_t point = std::min(text.find('.'), text.size());
   parts.whole = text.substr(0, point);
   if (point < text.size()) parts.fraction = text.substr(point + 1);
-  const bool is_number = parts.digits() != 0 &&
-                         parts.whole.find_first_not_of(kDigits) == std::string_view::npos &&
-                         parts.fraction.find_first_not_of(kDigits) == std::string_view::npos;
+  const bool is_number =
+      parts.digits() != 0 && AreAll(parts.whole, IsDigit) && AreAll(parts.fraction, IsDigit);
   return is_number ? std::optional(parts) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/tree/identity.h"
 #include "tools/exchange/frame_text.h"
@@ -17,8 +18,7 @@
 namespace fieldcost::exchange {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::string_view kAddressDigits = "0123456789abcdef";
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
 // "h4 31007/31007 [001] 40155.960069:    2004008 task-clock: "
@@ -38,8 +38,7 @@ bool IsTime(std::string_view word) {
   word.remove_suffix(1);
   const std::size_t point = word.find('.');
   if (point == 0 || point == std::string_view::npos || point + 1 == word.size()) return false;
-  return word.substr(0, point).find_first_not_of(kDigits) == std::string_view::npos &&
-         word.substr(point + 1).find_first_not_of(kDigits) == std::string_view::npos;
+  return AreAll(word.substr(0, point), IsDigit) && AreAll(word.substr(point + 1), IsDigit);
 }
 
 // The ns of "40155.960069:"; nullopt beyond 2^64.
@@ -112,7 +111,7 @@ struct FrameLine {
 std::size_t FileOf(std::string_view untrusted_text) {
   for (std::size_t at = untrusted_text.find("+0x"); at != std::string_view::npos;
        at = untrusted_text.find("+0x", at + 1)) {
-    const std::size_t end = untrusted_text.find_first_not_of(kHexDigits, at + 3);
+    const std::size_t end = untrusted_text.find_first_not_of(kAddressDigits, at + 3);
     if (end == std::string_view::npos || end == at + 3) continue;
     if (untrusted_text.substr(end).starts_with(" (")) return end;
   }
@@ -126,7 +125,7 @@ std::size_t FileOf(std::string_view untrusted_text) {
 // "1151 g+0x18 (/tmp/h4)"
 std::optional<FrameLine> ParseFrame(std::string_view untrusted_line) {
   const std::string_view address = TakeWord(untrusted_line);
-  if (address.empty() || address.find_first_not_of(kHexDigits) != std::string_view::npos) {
+  if (address.empty() || address.find_first_not_of(kAddressDigits) != std::string_view::npos) {
     return std::nullopt;
   }
   std::string_view rest = Trim(untrusted_line);
@@ -139,7 +138,7 @@ std::optional<FrameLine> ParseFrame(std::string_view untrusted_line) {
   }
   if (const std::size_t offset = rest.rfind("+0x");
       offset != std::string_view::npos &&
-      rest.find_first_not_of(kHexDigits, offset + 3) == std::string_view::npos) {
+      rest.find_first_not_of(kAddressDigits, offset + 3) == std::string_view::npos) {
     rest = rest.substr(0, offset);
   }
   frame.untrusted_symbol = rest;

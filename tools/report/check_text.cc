@@ -23,7 +23,7 @@ using inference::Verdict;
 
 constexpr std::size_t kMaxCheckedName = 40;
 constexpr std::size_t kLeastCheckedName = 24;
-constexpr std::size_t kMaxVersionWidth = 20;
+constexpr std::size_t kMaxCheckedWidth = 20;
 constexpr std::size_t kLeastCheckedVersion = 10;
 constexpr std::size_t kMaxBarWidth = 24;
 constexpr std::size_t kMinBarWidth = 4;
@@ -39,7 +39,7 @@ std::string Probability(double p) {
 draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
   return {draw::ShortenName(names::ShownName(api.key.api), kMaxCheckedName, style),
-          draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
+          draw::Shorten(api.key.api.package_version, kMaxCheckedWidth, style),
           draw::FormatCount(comparison.calls),
           draw::FormatCount(comparison.machines),
           fmt::format("{:.2f}", comparison.ratio),

@@ -19,7 +19,7 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr std::size_t kSpectrumWidth = 32;
+constexpr std::size_t kDetailSpectrumWidth = 32;
 
 std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
                          const draw::Style& style) {
@@ -146,8 +146,8 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
                          const analysis::MetricSummary& numbers, const draw::Style& style) {
   const stats::Figures& figures = numbers.figures;
   const draw::Bars bars = draw::BarsOf(numbers.sums, figures, metric);
-  std::string text =
-      fmt::format("\n  {}  {}\n", stats::Name(metric), draw::Spectrum(bars, kSpectrumWidth, style));
+  std::string text = fmt::format("\n  {}  {}\n", stats::Name(metric),
+                                 draw::Spectrum(bars, kDetailSpectrumWidth, style));
   text.erase(text.find_last_not_of(" \n") + 1);
   text += "\n" + CountLine(summary, metric, numbers) + TotalLine(metric, summary, style);
   text += MainQuantiles(metric, figures, style);

@@ -18,10 +18,7 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr char kSpectrum[] = "SPECTRUM";
-constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kWideSpectrum = 32;
-constexpr std::size_t kMaxVersionWidth = 22;
 
 const std::vector<draw::TextColumn>& CostColumns() {
   static const std::vector<draw::TextColumn> columns = {{"TOTAL", true, 1},

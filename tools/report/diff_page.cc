@@ -114,7 +114,7 @@ std::string Statistics(const std::vector<ChangedMetric>& shown) {
   return FoldedHtml("Ratio, delta, p, q of these", table);
 }
 
-std::string Names(std::string_view about, const std::vector<std::string>& untrusted_symbols) {
+std::string SymbolsHtml(std::string_view about, const std::vector<std::string>& untrusted_symbols) {
   if (untrusted_symbols.empty()) return "";
   std::string html =
       fmt::format("<details><summary>{} ({})</summary>\n<p>", about, untrusted_symbols.size());
@@ -140,8 +140,8 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
       draw::EscapeHtml(DiffSentence(change, kPageTextStyle)), SnapshotWords(provenance));
   const std::vector<ChangedMetric> shown = ShownOf(change, all);
   html += shown.empty() ? "<p>No significant changes.</p>\n" : Changes(shown) + Statistics(shown);
-  html += Names("Measured in the new version only", change.added);
-  html += Names("Measured in the old version only", change.removed);
+  html += SymbolsHtml("Measured in the new version only", change.added);
+  html += SymbolsHtml("Measured in the old version only", change.removed);
   return html + "</main>\n" + PageEnd();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,11 @@ namespace fieldcost::report {
 
 // For values that were not measured or are unknown.
 inline constexpr char kUnknown[] = "-";
+
+// Of tables: the column of spectra and its width, and the longest version that is not shortened.
+inline constexpr char kSpectrum[] = "SPECTRUM";
+inline constexpr std::size_t kSpectrumWidth = 16;
+inline constexpr std::size_t kMaxVersionWidth = 22;
 
 // States which runs the times come from, to be appended to the strata: programs started under load
 // are measured separately, under heavy load not at all. "" for other metrics.

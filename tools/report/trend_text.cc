@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kBarWidth = 8;
 constexpr unsigned kBarGap = 2;
-constexpr unsigned kHeight = 28;
+constexpr unsigned kTrendHeight = 28;
 constexpr std::size_t kMaxSpelledOut = 16;  // costs listed as text
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 9> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
@@ -58,13 +58,13 @@ std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_v
   std::string svg = fmt::format(
       "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"
       "<title>{0}</title>",
-      words, width, kHeight);
+      words, width, kTrendHeight);
   const double most = MostExpensive(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double share = most > 0 ? points[i].cost / most : 0;
-    const auto height = static_cast<unsigned>(std::max(1L, std::lround(share * kHeight)));
+    const auto height = static_cast<unsigned>(std::max(1L, std::lround(share * kTrendHeight)));
     svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-                       i * (kBarWidth + kBarGap), kHeight - height, kBarWidth, height,
+                       i * (kBarWidth + kBarGap), kTrendHeight - height, kBarWidth, height,
                        draw::HexColor(draw::BucketColor(SlotOf(points[i].cost))));
   }
   return svg + "</svg>";

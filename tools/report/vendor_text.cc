@@ -24,8 +24,6 @@ using Lines = std::vector<draw::TextLine>;
 
 constexpr std::size_t kMaxVendorName = 44;
 constexpr std::size_t kLeastVendorName = 20;
-constexpr std::size_t kMaxVersionWidth = 22;
-constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kMaxSentenceName = 60;
 
 std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) {

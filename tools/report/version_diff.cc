@@ -79,7 +79,7 @@ draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
           compared ? ComparedText(change) : "-"};
 }
 
-std::string Names(std::string_view about, const std::vector<std::string>& symbols) {
+std::string SymbolsText(std::string_view about, const std::vector<std::string>& symbols) {
   if (symbols.empty()) return "";
   std::string text = fmt::format("{} ({}):", about, draw::FormatCount(symbols.size()));
   for (std::size_t i = 0; i < std::min(symbols.size(), kMaxNames); ++i) {
@@ -206,8 +206,8 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   }
   // Below the table: the number of functions not listed, and how to read the table.
   if (!others.empty()) text += others + " (--all lists them)\n";
-  text += Names("measured in the new version only", change.added);
-  text += Names("measured in the old version only", change.removed);
+  text += SymbolsText("measured in the new version only", change.added);
+  text += SymbolsText("measured in the old version only", change.removed);
   text += fmt::format(
       "(machines of the fullest quarter; ratio of their geometric means, of all weeks, with the 95 "
       "% confidence of that quarter; Cliff's delta; two-sided p of machines, q over {} "

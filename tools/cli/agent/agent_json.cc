@@ -99,12 +99,6 @@ json::value PauseEnd(std::optional<WallTime> paused_until) {
   return TimeOrNull(paused_until);
 }
 
-json::array NamesJson(const std::vector<std::string>& untrusted_names) {
-  json::array names;
-  for (const std::string& name : untrusted_names) names.push_back(Text(name));
-  return names;
-}
-
 json::object RefreshObject(const refresh::RefreshStatus& status) {
   const catalog::Freshness catalogue = status.catalogue.value_or(catalog::Freshness());
   return {{"automatic", status.is_on},

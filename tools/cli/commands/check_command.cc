@@ -23,6 +23,7 @@
 #include "tools/cli/costs/cost_answer.h"
 #include "tools/cli/costs/own_contribution.h"
 #include "tools/cli/costs/source.h"
+#include "tools/cli/lab/measure_request.h"
 #include "tools/cli/run/recorder_target.h"
 #include "tools/cli/terminal/page_file.h"
 #include "tools/cli/terminal/pager.h"
@@ -51,16 +52,14 @@ using analysis::CheckReport;
 using inference::Verdict;
 using stats::StatRow;
 
-constexpr int kPrivateMode = 0600;
 constexpr char kResultName[] = "check.json";
-constexpr std::uint64_t kMostRounds = 1'000;
 constexpr std::string_view kLocalProfile = "local";
 constexpr std::string_view kFileProfile = "file";
 constexpr std::string_view kProgramProfile = "program";
-constexpr std::size_t kMaxSuggestions = 8;
+constexpr std::size_t kMaxNamedApis = 8;
 
 // Measurements and where they come from.
-struct Measured {
+struct MeasuredSide {
   std::vector<StatRow> rows;  // of all metrics, weeks summed
   stats::HardwareClass hardware;
   std::string name;  // for people; untrusted
@@ -93,9 +92,10 @@ Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
   return LabRows(table);
 }
 
-Result<Measured> ReadMeasured(const CheckRequest& command, const settings::AgentPaths& paths,
-                              const std::optional<CheckedProgram>& program, WallTime published) {
-  Measured measured;
+Result<MeasuredSide> ReadMeasured(const CheckRequest& command, const settings::AgentPaths& paths,
+                                  const std::optional<CheckedProgram>& program,
+                                  WallTime published) {
+  MeasuredSide measured;
   if (program) {
     FIELDCOST_ASSIGN(const volunteer::Agent agent, volunteer::Agent::Open(paths, SystemClock()));
     FIELDCOST_ASSIGN(measured.own, ReadOwnContribution(agent, command.metric, published));
@@ -134,7 +134,7 @@ Result<int> Save(const CheckRequest& command, const settings::AgentPaths& paths,
     return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
   }
   FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeProfile(rows));
-  FIELDCOST_TRY(WriteFileAtomically(command.save, bytes, kPrivateMode));
+  FIELDCOST_TRY(WriteFileAtomically(command.save, bytes, kPrivateFileMode));
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(SavedJson(command.save, bytes.size())));
   } else {
@@ -145,7 +145,7 @@ Result<int> Save(const CheckRequest& command, const settings::AgentPaths& paths,
 }
 
 Result<CheckReport> MakeReport(const CheckRequest& command, const Source& source,
-                               const Measured& measured) {
+                               const MeasuredSide& measured) {
   std::vector<CheckedApi> apis;
   for (const StatRow& row : measured.rows) {
     if (row.key.metric != command.metric) continue;
@@ -203,7 +203,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
   const std::string symbol = name.substr(name.find('!') + 1);
   const std::size_t max_edits = MaxEdits(symbol);
   for (const CheckedApi& api : report.apis) {
-    if (names.size() < kMaxSuggestions &&
+    if (names.size() < kMaxNamedApis &&
         EditDistance(symbol, names::ShortName(api.key.api.symbol), max_edits) <= max_edits) {
       names.insert(names::ShownName(api.key.api));
     }
@@ -216,7 +216,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
 void KeepResult(const settings::AgentPaths& paths, const std::string& document) {
   const Status made = MakeDirectories(paths.state_dir, 0700);
   const Status kept =
-      made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateMode) : made;
+      made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateFileMode) : made;
   if (!kept)
     Remark(fmt::format("the result could not be kept for editors: {}", kept.error().message));
 }
@@ -285,7 +285,7 @@ Result<int> CheckProfile(const CheckRequest& command, const Output& output) {
     program.emplace(std::move(one));
     if (const int status = StatusOf(program->measured().found); status != 0) return status;
   }
-  FIELDCOST_ASSIGN(const Measured measured,
+  FIELDCOST_ASSIGN(const MeasuredSide measured,
                    ReadMeasured(command, paths, program, freshness.snapshot_published));
   FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, source, measured));
   const CheckFacts facts{.checked = SystemClock().Now(),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr char kTableName[] = "check.lab";
 constexpr char kRecordingName[] = "check.fct";
-constexpr int kInterrupted = kSignalled + SIGINT;
 
 // Samples are taken 499 times per second of CPU time, at a period that does not synchronise with
 // timers (run/recorder_target.h).
@@ -77,7 +77,7 @@ Result<std::filesystem::path> CheckedProgram::Trace() {
       StartHelper({.arguments = std::move(words), .input = input, .output = kNowhere}));
   const int status = WaitForHelper(child);
   if (status == 0) return recording;
-  if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
+  if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
   return Fail(ErrorCode::kUnavailable, "{} exited with status {} while call paths were recorded",
               EscapeControl(options_.words[0]), status);
 }

@@ -10,11 +10,10 @@
 namespace fieldcost::cli {
 namespace {
 
+constexpr int kIncomplete = 1;  // exit status: not everything could be withdrawn
 struct ForgetRequest {
   bool yes = false;  // do not ask for confirmation
 };
-
-constexpr int kNo = 1;  // the user declined, or not everything could be withdrawn
 
 Status CheckSomebodyIsThere() {
   if (StdinIsTerminal() && StderrIsTerminal()) return {};
@@ -41,7 +40,7 @@ Result<int> ForgetLocal(const ForgetRequest& command, const Output& output) {
     if (!AskYes(Counted(rows.size(), "sum") +
                 " of what was measured here will be erased. Continue? [y/N] ")) {
       Remark("nothing changed");
-      return kNo;
+      return kDeclined;
     }
   }
   FIELDCOST_TRY(agent.ForgetLocal());
@@ -70,7 +69,7 @@ Result<int> RunForget(const ForgetRequest& command, const Output& output) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(plan, agent));
     if (!agreed) {
       Remark("nothing changed");
-      return kNo;
+      return kDeclined;
     }
   }
   Progress progress("batch");
@@ -86,7 +85,7 @@ Result<int> RunForget(const ForgetRequest& command, const Output& output) {
     if (!output.json) Remark(report.stopped_by->message);
     return ExitStatus(report.stopped_by->code);
   }
-  return complete ? 0 : kNo;
+  return complete ? 0 : kIncomplete;
 }
 
 }  // namespace

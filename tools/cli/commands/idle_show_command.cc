@@ -23,8 +23,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kStdout[] = "-";
-constexpr int kExportMode = 0600;
 constexpr std::size_t kShown = 10;        // stacks and pairs shown if all sides are
 constexpr std::size_t kShownOfSide = 40;  // the same if only one side is shown
 constexpr double kNoShare = 2;            // a share above 1, which nothing reaches
@@ -104,7 +102,7 @@ Status PutExport(const LoadedIdle& loaded, const IdleSide& side, exchange::Forma
                                      .metric = std::string(side.metrics[0])}));
   for (const std::string& remark : exported.remarks) Remark(EscapeControl(remark));
   if (file == kStdout) return WriteStdout(exported.bytes);
-  return WriteFileAtomically(file, exported.bytes, kExportMode);
+  return WriteFileAtomically(file, exported.bytes, kPrivateFileMode);
 }
 
 Result<std::optional<tree::MeanTree>> MeanOf(const LoadedIdle& loaded, const IdleSide& side) {

@@ -22,10 +22,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kPageMode = 0600;
-
-using Measured = MeasuredScenario;
-
 // The command with "{N}" replaced by the value.
 std::vector<std::string> WithValue(std::vector<std::string> command, const std::string& name,
                                    std::uint64_t value) {
@@ -50,14 +46,14 @@ void TellByValue(std::uint64_t value, wire::LabTable& table) {
   }
 }
 
-Result<Measured> MeasureAll(const MeasureRequest& request, LabBench& bench) {
+Result<MeasuredScenario> MeasureAll(const MeasureRequest& request, LabBench& bench) {
   const std::string name =
       request.name.empty()
           ? fmt::format("{}", fmt::join(request.options.runner.scenario.command, " "))
           : request.name;
   if (request.scan.empty()) return MeasureScenario(bench, name);
   std::vector<wire::LabTable> tables;
-  Measured last;
+  MeasuredScenario last;
   for (const std::uint64_t value : request.scan) {
     bench.options.runner.scenario.command =
         WithValue(request.options.runner.scenario.command, request.scan_name, value);
@@ -87,7 +83,7 @@ std::string PlanText(const lab::Measurement& found) {
 }
 
 // The groups, with the APIs' names as in the table.
-std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
+std::vector<std::vector<stats::ApiKey>> GroupsOf(const MeasuredScenario& measured) {
   using Name = std::tuple<std::string, std::string, std::string>;
   const auto name_of = [](const stats::ApiKey& api) {
     return Name{api.soname, api.symbol, api.symbol_version};
@@ -105,14 +101,14 @@ std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
   return groups;
 }
 
-Status WriteFiles(const MeasureRequest& request, const Measured& measured) {
+Status WriteFiles(const MeasureRequest& request, const MeasuredScenario& measured) {
   if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
   FIELDCOST_TRY(WriteExports(request.exports, measured.table));
   if (request.page.empty()) return {};
   report::LabPageContent content = report::LabPageContentOf(measured.table);
   // With several scenarios, each has its own groups.
   if (request.scan.empty()) content.groups = GroupsOf(measured);
-  return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
+  return WriteFileAtomically(request.page, report::LabPage(content), kPrivateFileMode);
 }
 
 // Minimum number of runs of the command: the plain run, the map run, and each round.
@@ -140,7 +136,7 @@ Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
     FIELDCOST_ASSIGN(field, Source::Open(false));
   }
   const InterruptibleRuns interruptible;
-  FIELDCOST_ASSIGN(const Measured measured, MeasureAll(request, bench));
+  FIELDCOST_ASSIGN(const MeasuredScenario measured, MeasureAll(request, bench));
   if (request.options.plan_only) {
     FIELDCOST_TRY(WriteStdout(PlanText(measured.found)));
     return 0;

@@ -9,9 +9,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kStdout[] = "-";
 constexpr char kOtlp[] = "otlp";
-constexpr int kExportMode = 0600;
 
 Result<int> RunProbeExport(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
@@ -19,7 +17,8 @@ Result<int> RunProbeExport(const command::Arguments& arguments) {
   const std::string text =
       arguments.Text("--to") == kOtlp ? probe::ToOtlpJson(events) : probe::ToChromeJson(events);
   const std::string& file = arguments.Text("--output");
-  FIELDCOST_TRY(file == kStdout ? WriteStdout(text) : WriteFileAtomically(file, text, kExportMode));
+  FIELDCOST_TRY(file == kStdout ? WriteStdout(text)
+                                : WriteFileAtomically(file, text, kPrivateFileMode));
   return 0;
 }
 

@@ -12,7 +12,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kNo = 1;
 constexpr std::size_t kAtOnce = 1'000;
 constexpr std::chrono::hours kMayEndYet{24};
 
@@ -68,7 +67,7 @@ Result<int> RunProbePurge(const command::Arguments& arguments) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(keys.size(), all));
     if (!agreed) {
       Remark("nothing changed");
-      return kNo;
+      return kDeclined;
     }
   }
   FIELDCOST_ASSIGN(const std::uint64_t removed, Remove(local, keys));

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
@@ -25,8 +26,6 @@ namespace fieldcost::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kInterrupted = 128 + SIGINT;
 
 using Command = TwoCommands::Command;
 
@@ -65,11 +64,11 @@ class RecordingDirectory {
   bool is_temporary_ = false;
 };
 
-class Recorder {
+class TraceRecorder {
  public:
-  static Result<Recorder> Make(const command::Arguments& arguments) {
+  static Result<TraceRecorder> Make(const command::Arguments& arguments) {
     FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
-    Recorder made(std::move(input));
+    TraceRecorder made(std::move(input));
     FIELDCOST_ASSIGN(made.words_, TraceWords(arguments));
     made.words_.emplace_back("--quiet");
     made.output_ = arguments.Has("--show-output") ? kOurs : kNowhere;
@@ -90,14 +89,14 @@ class Recorder {
         StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
     const int status = WaitForHelper(child);
     if (status == 0) return {};
-    if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
+    if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
     return Fail(ErrorCode::kUnavailable,
                 "run {} of the {} program exited with status {}; failing programs are not compared",
                 run + 1, command.name, status);
   }
 
  private:
-  explicit Recorder(RunInput input) : input_(std::move(input)) {}
+  explicit TraceRecorder(RunInput input) : input_(std::move(input)) {}
   std::vector<std::string> words_;
   bool has_reported_ = false;
   RunInput input_;  // of both programs
@@ -125,7 +124,7 @@ std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
 Result<int> RunTreeCompare(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TwoCommands commands,
                    SplitCommands(arguments.program(), "fieldcost tree compare"));
-  FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
+  FIELDCOST_ASSIGN(TraceRecorder recorder, TraceRecorder::Make(arguments));
   for (const Command& command : commands.both) RemarkOnEvents(arguments, command.words);
   FIELDCOST_ASSIGN(const auto directory, RecordingDirectory::Make(arguments.Text("--keep")));
   const std::uint64_t runs = *arguments.Number("--runs");

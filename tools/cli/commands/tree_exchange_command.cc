@@ -15,9 +15,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kFileMode = 0600;
-constexpr char kStdout[] = "-";
-
 std::vector<std::string> FormatNames(bool exchange::FormatInfo::*which) {
   std::vector<std::string> names;
   for (const exchange::FormatInfo& info : exchange::Formats()) {
@@ -34,8 +31,9 @@ Result<int> Import(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const exchange::Imported imported, ImportFile(arguments.Text("file"), options));
   for (const std::string& remark : imported.untrusted_remarks) Remark(EscapeControl(remark));
   const std::string& file = arguments.Text("--output");
-  FIELDCOST_TRY(imported.recording ? WriteFileAtomically(file, *imported.recording, kFileMode)
-                                   : SaveTree(file, tree::EncodeTree(imported.tree)));
+  FIELDCOST_TRY(imported.recording
+                    ? WriteFileAtomically(file, *imported.recording, kPrivateFileMode)
+                    : SaveTree(file, tree::EncodeTree(imported.tree)));
   return 0;
 }
 
@@ -57,7 +55,7 @@ Result<int> Export(const command::Arguments& arguments) {
   for (const std::string& remark : exported.remarks) Remark(EscapeControl(remark));
   const std::string& file = arguments.Text("--output");
   FIELDCOST_TRY(file == kStdout ? WriteStdout(exported.bytes)
-                                : WriteFileAtomically(file, exported.bytes, kFileMode));
+                                : WriteFileAtomically(file, exported.bytes, kPrivateFileMode));
   return 0;
 }
 

@@ -37,7 +37,6 @@ struct Page {
 };
 
 constexpr char kPageName[] = "view.html";
-constexpr int kPageMode = 0600;
 
 // "2026-11-12", the first day of a week.
 std::string Day(std::uint32_t week) {
@@ -66,9 +65,9 @@ std::string ModeText(const volunteer::AgentStatus& status) {
   return text;
 }
 
-std::vector<report::CostPageContent::Fact> Facts(const volunteer::AgentStatus& status,
-                                                 const settings::AgentConfig& config,
-                                                 const std::vector<stats::StatRow>& rows) {
+std::vector<report::CostPageContent::Fact> PageFacts(const volunteer::AgentStatus& status,
+                                                     const settings::AgentConfig& config,
+                                                     const std::vector<stats::StatRow>& rows) {
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
       {"Server", ServerText(config)},
@@ -107,7 +106,7 @@ Result<Page> PageOfAgent(const ViewRequest& command) {
   FIELDCOST_ASSIGN(const volunteer::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   report::CostPageContent content{.made = SystemClock().Now(),
-                                  .facts = Facts(status, agent.config(), rows),
+                                  .facts = PageFacts(status, agent.config(), rows),
                                   .summaries = analysis::Summarise(rows, stats::Whose::kOwn),
                                   .waiting = {}};
   content.waiting = analysis::SetWaitingApart(content.summaries, &analysis::CostSummary::api);
@@ -127,7 +126,7 @@ Result<int> RunView(const ViewRequest& command, const Output& output) {
   std::error_code ignored;
   const std::filesystem::path file =
       std::filesystem::absolute(command.output.empty() ? page.place : command.output, ignored);
-  FIELDCOST_TRY(WriteFileAtomically(file, page.html, kPageMode));
+  FIELDCOST_TRY(WriteFileAtomically(file, page.html, kPrivateFileMode));
   const std::string url = FileUrl(file.lexically_normal().string());
   FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, page.api_count) : url + "\n"));
   if (command.open) FIELDCOST_TRY(OpenInBrowser(file.lexically_normal()));

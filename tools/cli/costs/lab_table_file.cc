@@ -6,11 +6,6 @@
 #include "common/wire/wire_limits.h"
 
 namespace fieldcost::cli {
-namespace {
-
-constexpr int kPrivateMode = 0600;
-
-}  // namespace
 
 Result<wire::LabTable> ReadLabTable(const std::filesystem::path& file) {
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, wire::kMaxLabBytes));
@@ -26,7 +21,7 @@ Result<wire::LabTable> ReadLabTable(const std::filesystem::path& file) {
 
 Result<std::size_t> WriteLabTable(const std::filesystem::path& file, const wire::LabTable& table) {
   FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeLabTable(table));
-  FIELDCOST_TRY(WriteFileAtomically(file, bytes, kPrivateMode));
+  FIELDCOST_TRY(WriteFileAtomically(file, bytes, kPrivateFileMode));
   return bytes.size();
 }
 

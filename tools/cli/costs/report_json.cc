@@ -50,12 +50,6 @@ json::object ChangeJson(const analysis::MetricChange& change) {
   return object;
 }
 
-json::array NamesJson(const std::vector<std::string>& names) {
-  json::array array;
-  for (const std::string& name : names) array.push_back(Text(name));
-  return array;
-}
-
 json::object LibraryChangeJson(const analysis::LibraryChange& change) {
   json::object counts;
   for (const Verdict kind :

@@ -12,8 +12,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kNo = 1;  // the user declined
-
 // Shows the offer, and asks unless `yes`. False: the user declined.
 Result<bool> IsAgreed(const ServiceOffer& offer, bool yes, const Output& output) {
   if (output.json) return true;  // with --yes only
@@ -40,7 +38,7 @@ Result<int> JoinByDialog(JoinRequest request, bool yes, const Output& output) {
   FIELDCOST_ASSIGN(const bool agreed, IsAgreed(offer, yes, output));
   if (!agreed) {
     Remark("not joined; nothing was changed, measured or sent");
-    return kNo;
+    return kDeclined;
   }
   const std::vector<JoinStep> steps = Join(offer, paths, Progress("fragment"), SystemClock());
   FIELDCOST_TRY(WriteStdout(output.json ? JoinJson(offer, steps) : FitStdout(StepsText(steps))));

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHead = "fieldcost joined 1";
+constexpr std::string_view kFirstLine = "fieldcost joined 1";
 constexpr std::size_t kMaxRecordBytes = 64 * 1024;
 constexpr std::size_t kMaxDirectories = 256;
 
@@ -61,7 +61,7 @@ Status ReadLine(std::string_view line, JoinRecord& record) {
 fs::path JoinRecordFile(const settings::AgentPaths& paths) { return paths.state_dir / "joined"; }
 
 std::string EncodeJoinRecord(const JoinRecord& record) {
-  std::string text = fmt::format("{}\nmode {}\n", kHead, Name(record.mode));
+  std::string text = fmt::format("{}\nmode {}\n", kFirstLine, Name(record.mode));
   for (const Had& had : kHad) {
     if (record.*(had.had)) text += fmt::format("had {}\n", had.word);
   }
@@ -75,7 +75,8 @@ Result<JoinRecord> DecodeJoinRecord(std::string_view untrusted_text) {
   if (!untrusted_text.ends_with('\n')) return NotARecord();
   const std::vector<std::string_view> lines =
       Split(untrusted_text.substr(0, untrusted_text.size() - 1), "\n");
-  if (lines.size() < 2 || lines[0] != kHead || !lines[1].starts_with("mode ")) return NotARecord();
+  if (lines.size() < 2 || lines[0] != kFirstLine || !lines[1].starts_with("mode "))
+    return NotARecord();
   JoinRecord record;
   for (std::size_t i = 1; i < lines.size(); ++i) FIELDCOST_TRY(ReadLine(lines[i], record));
   return record;

@@ -4,11 +4,6 @@
 #include "tools/report/lab/lab_export.h"
 
 namespace fieldcost::cli {
-namespace {
-
-constexpr int kPrivateMode = 0600;
-
-}  // namespace
 
 command::Option ExportPprofOption() {
   return {.names = "--export-pprof",
@@ -31,10 +26,10 @@ LabExports ExportsOf(const command::Arguments& arguments) {
 Status WriteExports(const LabExports& exports, const wire::LabTable& table) {
   if (!exports.pprof.empty()) {
     FIELDCOST_ASSIGN(const std::string bytes, report::LabPprof(table));
-    FIELDCOST_TRY(WriteFileAtomically(exports.pprof, bytes, kPrivateMode));
+    FIELDCOST_TRY(WriteFileAtomically(exports.pprof, bytes, kPrivateFileMode));
   }
   if (exports.folded.empty()) return {};
-  return WriteFileAtomically(exports.folded, report::LabFolded(table), kPrivateMode);
+  return WriteFileAtomically(exports.folded, report::LabFolded(table), kPrivateFileMode);
 }
 
 }  // namespace fieldcost::cli

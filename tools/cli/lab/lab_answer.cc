@@ -28,15 +28,15 @@ namespace {
 using analysis::LabChange;
 using analysis::LabCost;
 
-struct Chosen {
+struct ChosenTable {
   std::vector<LabCost> costs;
   std::size_t found = 0;          // shown or not
   double whole_ns = 0;            // of all found
   std::set<std::string> waiting;  // symbols omitted because they only wait
 };
 
-Chosen Choose(const wire::LabTable& table, const LabView& view) {
-  Chosen chosen;
+ChosenTable Choose(const wire::LabTable& table, const LabView& view) {
+  ChosenTable chosen;
   chosen.costs = analysis::LabCosts(table);
   std::erase_if(chosen.costs, [&](const LabCost& cost) {
     const stats::ApiKey& api = cost.summary.api;
@@ -68,7 +68,8 @@ Status CompareWithField(const wire::LabTable& table, const Source& field,
   return {};
 }
 
-std::string TableText(const Chosen& chosen, const wire::LabTable& table, const draw::Style& style) {
+std::string TableText(const ChosenTable& chosen, const wire::LabTable& table,
+                      const draw::Style& style) {
   if (chosen.costs.empty() && chosen.waiting.empty()) return "nothing was called\n";
   std::string text =
       chosen.costs.empty() ? "" : report::LabTableText(chosen.costs, chosen.whole_ns, style);
@@ -137,7 +138,7 @@ std::string DiffText(const Changes& changes, const wire::LabTable& after, bool a
 Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output) {
   LabView wanted = view;
   if (view.limits_text_only && (output.json || output.csv)) wanted.limit = 0;
-  Chosen chosen = Choose(table, wanted);
+  ChosenTable chosen = Choose(table, wanted);
   if (view.field != nullptr) FIELDCOST_TRY(CompareWithField(table, *view.field, chosen.costs));
   if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts, view.left_out_apis));
   if (output.csv) return WriteStdout(report::LabCsv(chosen.costs));

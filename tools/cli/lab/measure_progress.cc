@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/terminal/progress.h"
 #include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -9,7 +10,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLineInterval{5};  // between lines if stderr is not a terminal
 constexpr std::uint32_t kBarCells = 12;
 
 std::string Bar(std::uint32_t done, std::uint32_t all) {
@@ -49,7 +49,7 @@ void LabProgress::Show(const lab::MeasureProgress& at) {
     return WriteProgress("\r\x1b[K" + ProgressText(at));
   }
   const auto now = SteadyClock::now();
-  if (now - last_line_ < kLineInterval) return;
+  if (now - last_line_ < kProgressInterval) return;
   last_line_ = now;
   Remark(ProgressText(at));
 }

@@ -15,7 +15,6 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr std::string_view kAnyStatus = "all";
-constexpr std::uint64_t kMostRounds = 1'000;
 
 // Converts C++ names to the form that the library reads.
 Status CheckGlobs(std::string& untrusted_text) {

@@ -13,6 +13,8 @@
 
 namespace fieldcost::cli {
 
+inline constexpr std::uint64_t kMostRounds = 1'000;
+
 // The parsed request of `fieldcost measure`.
 struct MeasureRequest {
   lab::MeasureOptions options;

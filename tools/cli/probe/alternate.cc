@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "agent/reach/reach.h"
+#include "common/base/child_process.h"
 #include "common/base/clean_text.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -24,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInterrupted = 128 + SIGINT;
-
 // As the recorder names the runs of a program.
 std::string ProgramOf(const std::string& word) {
   std::error_code error;
@@ -33,11 +32,11 @@ std::string ProgramOf(const std::string& word) {
   return error ? std::string() : CleanText(path.filename().string(), probe::kMaxProgramBytes);
 }
 
-class Recorder {
+class ProbeRecorder {
  public:
-  static Result<Recorder> Make(const command::Arguments& arguments) {
+  static Result<ProbeRecorder> Make(const command::Arguments& arguments) {
     FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
-    Recorder made(std::move(input));
+    ProbeRecorder made(std::move(input));
     FIELDCOST_ASSIGN(const fs::path recorder, FindProbeProgram());
     FIELDCOST_ASSIGN(const fs::path library, FindProbeLibrary());
     made.words_ = {recorder.string(), "record", "--local", "--library", library.string()};
@@ -63,14 +62,14 @@ class Recorder {
         StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
     const int status = WaitForHelper(child);
     if (status == 0) return session;
-    if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
+    if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
     return Fail(ErrorCode::kUnavailable,
                 "run {} of the {} program exited with status {}; failing programs are not compared",
                 run + 1, command.name, status);
   }
 
  private:
-  explicit Recorder(RunInput input) : input_(std::move(input)) {}
+  explicit ProbeRecorder(RunInput input) : input_(std::move(input)) {}
   std::vector<std::string> words_;
   RunInput input_;  // of both programs
   int output_ = kNowhere;
@@ -98,7 +97,7 @@ Result<probe::ComparedSides> CompareAlternately(const command::Arguments& argume
   for (const TwoCommands::Command& command : commands.both) {
     FIELDCOST_TRY(CheckRecordable(command.words[0]));
   }
-  FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
+  FIELDCOST_ASSIGN(ProbeRecorder recorder, ProbeRecorder::Make(arguments));
   const std::uint64_t runs = *arguments.Number("--runs");
   std::array<std::vector<std::uint64_t>, 2> sessions;
   Progress progress("run");

@@ -9,13 +9,14 @@
 namespace fieldcost::cli {
 namespace {
 
-struct Chosen {
+struct ChosenSide {
   EventSelection selection;
   LocalEvents local;
   std::vector<JudgedEvent> events;
 };
 
-Result<Chosen> Choose(const std::string& text, const std::string& label, const std::string& db) {
+Result<ChosenSide> Choose(const std::string& text, const std::string& label,
+                          const std::string& db) {
   FIELDCOST_ASSIGN(EventSelection selection, ParseEventSelection(text));
   if (!label.empty()) selection.label = label;
   FIELDCOST_ASSIGN(LocalEvents local,
@@ -26,9 +27,9 @@ Result<Chosen> Choose(const std::string& text, const std::string& label, const s
                 "no event matches {}{}{}; fieldcost probe list --all lists them",
                 EscapeControl(text), label.empty() ? "" : " with label ", EscapeControl(label));
   }
-  return Chosen{.selection = std::move(selection),
-                .local = std::move(local),
-                .events = std::move(judged.events)};
+  return ChosenSide{.selection = std::move(selection),
+                    .local = std::move(local),
+                    .events = std::move(judged.events)};
 }
 
 // REQUIRES: the store outlives it.
@@ -41,7 +42,7 @@ probe::GroupSide SideOf(const probe::EventStore& store, const std::vector<Judged
   return side;
 }
 
-Status CheckApart(const Chosen& base, const Chosen& changed) {
+Status CheckApart(const ChosenSide& base, const ChosenSide& changed) {
   std::set<probe::EventKey> keys;
   for (const JudgedEvent& event : base.events) keys.insert(event.row.key());
   const auto both = std::ranges::count_if(
@@ -77,8 +78,8 @@ Result<std::vector<JudgedEvent>> EventsOfSessions(const LocalEvents& local,
 }  // namespace
 
 Result<probe::ComparedSides> CompareSelections(const SelectedSides& sides) {
-  FIELDCOST_ASSIGN(const Chosen base, Choose(sides.base, sides.label, sides.db));
-  FIELDCOST_ASSIGN(const Chosen changed, Choose(sides.changed, sides.label, sides.db));
+  FIELDCOST_ASSIGN(const ChosenSide base, Choose(sides.base, sides.label, sides.db));
+  FIELDCOST_ASSIGN(const ChosenSide changed, Choose(sides.changed, sides.label, sides.db));
   FIELDCOST_TRY(CheckApart(base, changed));
   probe::GroupSide of_base = SideOf(base.local.store, base.events);
   of_base.tags = base.selection.tags;
@@ -103,7 +104,7 @@ Result<probe::ComparedSides> CompareRecorded(const RecordedSides& sides) {
 }
 
 Result<std::vector<probe::Event>> LoadEvents(const std::string& selection, const std::string& db) {
-  FIELDCOST_ASSIGN(const Chosen chosen, Choose(selection, "", db));
+  FIELDCOST_ASSIGN(const ChosenSide chosen, Choose(selection, "", db));
   std::vector<probe::Event> events;
   for (const JudgedEvent& event : chosen.events) {
     FIELDCOST_ASSIGN(probe::Event whole, chosen.local.store.Get(event.row.key()));

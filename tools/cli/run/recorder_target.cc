@@ -28,7 +28,7 @@ Status CheckPid(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "expected a process ID");
 }
 
-Status CheckSpan(std::string& untrusted_text) {
+Status CheckPositiveSpan(std::string& untrusted_text) {
   const auto span = ParseDuration(untrusted_text);
   if (span && span->count() > 0) return {};
   return Fail(ErrorCode::kInvalidArgument, "expected a time such as 30s, 5m or 1h");
@@ -77,7 +77,7 @@ command::Option ForOption(std::vector<std::string_view> needs) {
   return {.names = "--for",
           .value = "TIME",
           .help = "Duration (30s, 5m, 1h) [until it ends, or ^C]",
-          .check = CheckSpan,
+          .check = CheckPositiveSpan,
           .needs = std::move(needs)};
 }
 

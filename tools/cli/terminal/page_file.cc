@@ -7,11 +7,6 @@
 #include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
-namespace {
-
-constexpr char kStdout[] = "-";
-
-}  // namespace
 
 command::Option HtmlOption(std::string_view help) {
   return {

@@ -11,8 +11,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLineInterval{5};  // between lines if stderr is not a terminal
-
 }  // namespace
 
 Progress::Progress(std::string what)
@@ -25,7 +23,7 @@ void Progress::operator()(std::uint64_t done, std::uint64_t total) {
     return;
   }
   const auto now = SteadyClock::now();
-  if (now - last_line_ < kLineInterval) return;
+  if (now - last_line_ < kProgressInterval) return;
   last_line_ = now;
   Remark(text);
 }

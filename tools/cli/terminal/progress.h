@@ -6,6 +6,9 @@
 
 namespace fieldcost::cli {
 
+// Between lines of progress if stderr is not a terminal.
+inline constexpr std::chrono::seconds kProgressInterval{5};
+
 // Reports progress on stderr: in place on a terminal, else in occasional lines.
 class Progress {
  public:

@@ -20,6 +20,8 @@ draw::Style StderrStyle();
 
 // Wraps lines to the width of stdout if it is a terminal; else returns the text unchanged.
 std::string FitStdout(std::string_view text);
+// The FILE that means stdout.
+inline constexpr char kStdout[] = "-";
 // Writes all of `text`, escaped if stdout is a terminal. A closed pipe (`| head`) is not an error.
 Status WriteStdout(std::string_view text, TerminalColors colors = TerminalColors::kEscape);
 
@@ -34,6 +36,8 @@ void Remark(std::string_view text);
 bool StderrIsTerminal();
 bool StdinIsTerminal();
 
+// The exit status of a command that the user declined.
+inline constexpr int kDeclined = 1;
 // Writes `question` to stderr and reads a line from stdin. Returns true for "y" or "yes" in any
 // case.
 bool AskYes(std::string_view question);

@@ -13,7 +13,7 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr unsigned kHeight = 100;
+constexpr unsigned kTimelineHeight = 100;
 
 // Indexed like CpuIdle::by_why. Warm colours: a program can influence it; grey: there is no stack.
 constexpr std::array<std::string_view, idle::kWhys + 1> kReasonColors = {
@@ -30,10 +30,10 @@ std::string ReasonPath(const analysis::IdleTimeline& timeline,
     if (bin.at(why) == 0) continue;
     const std::uint64_t bin_ns = timeline.EdgeNs(i + 1, count) - timeline.EdgeNs(i, count);
     const double scale =
-        kHeight / (static_cast<double>(bin_ns) * static_cast<double>(timeline.parts));
+        kTimelineHeight / (static_cast<double>(bin_ns) * static_cast<double>(timeline.parts));
     double below = 0;
     for (std::size_t other = 0; other < why; ++other) below += static_cast<double>(bin.at(other));
-    path += fmt::format("M{} {:.2f}h1v-{:.2f}h-1z", i, kHeight - below * scale,
+    path += fmt::format("M{} {:.2f}h1v-{:.2f}h-1z", i, kTimelineHeight - below * scale,
                         static_cast<double>(bin.at(why)) * scale);
   }
   return path;
@@ -46,7 +46,7 @@ std::string IdleTimelineSvg(const analysis::IdleTimeline& timeline,
   std::string svg = fmt::format(
       "<svg role=\"img\" aria-label=\"CPU {} over time: {}\" viewBox=\"0 0 {} {}\" "
       "preserveAspectRatio=\"none\">",
-      cpu.cpu, fmt::join(ReasonTexts(cpu), ", "), bins.bins.size(), kHeight);
+      cpu.cpu, fmt::join(ReasonTexts(cpu), ", "), bins.bins.size(), kTimelineHeight);
   for (std::size_t why = 0; why < kReasonColors.size(); ++why) {
     const std::string path = ReasonPath(timeline, bins, why);
     if (path.empty()) continue;

@@ -138,7 +138,7 @@ void AddCounts(CsvColumns<CsvRow>& columns) {
                      }});
 }
 
-CsvColumns<CsvRow> CsvColumnsOf() {
+CsvColumns<CsvRow> DiffCsvColumns() {
   CsvColumns<CsvRow> columns;
   AddNames(columns);
   AddTimes(columns);
@@ -182,7 +182,7 @@ std::string LabDiffCsv(const std::vector<LabChange>& changes, const analysis::La
   std::vector<CsvRow> rows;
   for (const LabChange& change : changes) rows.push_back({.time = &change, .counts = &counts});
   for (const LabCount& count : counts.apis) rows.push_back({.count = &count, .counts = &counts});
-  return CsvOf(CsvColumnsOf(), rows);
+  return CsvOf(DiffCsvColumns(), rows);
 }
 
 }  // namespace fieldcost::report

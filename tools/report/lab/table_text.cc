@@ -22,8 +22,6 @@ namespace {
 using analysis::LabCost;
 using stats::Metric;
 
-constexpr char kSpectrum[] = "SPECTRUM";
-constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kLeastShapeWidth = 12;
 
 std::string SpreadHeading(const draw::Style& style) { return style.utf8 ? "RUN±" : "RUN+-"; }
@@ -130,9 +128,7 @@ std::string SpreadLine(const stats::Spread& spread, const draw::Style& style) {
                      TimeText(spread.p99, style));
 }
 
-using Columns = CsvColumns<LabCost>;
-
-void AddShapeColumns(Columns& columns) {
+void AddShapeColumns(CsvColumns<LabCost>& columns) {
   const auto add = [&](const char* name, void (*put)(CsvWriter&, const stats::ShapeResult&)) {
     columns.push_back({name, [put](CsvWriter& csv, const LabCost& cost) { put(csv, cost.shape); }});
   };
@@ -160,8 +156,8 @@ void AddShapeColumns(Columns& columns) {
   });
 }
 
-Columns CsvColumnsOf() {
-  Columns columns;
+CsvColumns<LabCost> TableCsvColumns() {
+  CsvColumns<LabCost> columns;
   AddApiColumns<LabCost>(
       columns, [](const LabCost& cost) -> const stats::ApiKey& { return cost.summary.api; });
   const auto add = [&](const char* name, void (*put)(CsvWriter&, const LabCost&)) {
@@ -310,6 +306,6 @@ std::string ShapeText(const LabCost& cost, const draw::Style& style) {
   return cost.shape.growth ? text + PointsText(*cost.shape.growth, style) : text;
 }
 
-std::string LabCsv(const std::vector<LabCost>& costs) { return CsvOf(CsvColumnsOf(), costs); }
+std::string LabCsv(const std::vector<LabCost>& costs) { return CsvOf(TableCsvColumns(), costs); }
 
 }  // namespace fieldcost::report

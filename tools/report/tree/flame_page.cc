@@ -41,9 +41,9 @@ std::string_view ColorOf(const CheckedApi* api) {
   return color;
 }
 
-class FlameGraph {
+class ClickableFlames {
  public:
-  explicit FlameGraph(const FlamePageContent& content)
+  explicit ClickableFlames(const FlamePageContent& content)
       : content_(content),
         view_(*content.view),
         checked_(Highlight(view_, *content.report)),
@@ -194,7 +194,7 @@ std::string Legend() {
 }  // namespace
 
 std::string FlamePage(const FlamePageContent& content) {
-  const FlameGraph graph(content);
+  const ClickableFlames graph(content);
   std::string html = PageBegin("fieldcost: flame graph of " + content.untrusted_name);
   html += fmt::format("<header>\n<h1>Flame graph of {}</h1>\n",
                       draw::EscapeHtml(content.untrusted_name));

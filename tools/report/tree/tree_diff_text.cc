@@ -53,7 +53,7 @@ std::string_view KindText(const Change& change) {
   return change.kind == tree::ValueKind::kSelf ? "self" : "incl";
 }
 
-std::string RatioText(const Change& change) {
+std::string TreeRatioText(const Change& change) {
   if (!(change.before > 0)) return "new";
   if (!(change.after > 0)) return "gone";
   return fmt::format("{:.2f}", change.after / change.before);
@@ -207,7 +207,7 @@ std::string ChangesText(const Comparison& comparison, const tree::Metric& metric
   for (const Change& change : std::span(comparison.changes).first(shown)) {
     const unsigned digits = draw::DigitsToTell(change.before, change.after);
     lines.push_back({MeanText(change.before, metric, style, digits),
-                     MeanText(change.after, metric, style, digits), RatioText(change),
+                     MeanText(change.after, metric, style, digits), TreeRatioText(change),
                      CertaintyText(change.q), std::string(KindText(change)),
                      ShortPath(*comparison.dictionary, change.path)});
   }
@@ -234,7 +234,7 @@ std::vector<std::string> MarksOf(const Comparison& comparison, const analysis::T
     }
     if (!found) continue;
     marks[node] += fmt::format("{}[{} {}]", marks[node].empty() ? "" : " ", KindText(change),
-                               RatioText(change));
+                               TreeRatioText(change));
   }
   return marks;
 }

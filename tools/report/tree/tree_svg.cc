@@ -27,9 +27,9 @@ using analysis::ViewNode;
 constexpr std::string_view kDocumentStyle =
     "<style>:root{max-width:100%;height:auto}"
     "@media (prefers-color-scheme:dark){:root{background:#16161a}}</style>\n";
-constexpr double kLeastWidth = 0.5;
-constexpr unsigned kFrameHeight = 18;
-constexpr double kLetterWidth = 7.5;  // in the widest common font
+constexpr double kSvgLeastWidth = 0.5;
+constexpr unsigned kSvgFrameHeight = 18;
+constexpr double kSvgLetterWidth = 7.5;  // in the widest common font
 
 // Black letters have a contrast of at least 8 : 1 on each of them.
 constexpr std::array<std::string_view, 6> kModuleColors = {"#ffd9a0", "#ffe58f", "#d9e7a3",
@@ -46,18 +46,18 @@ std::string_view ColorOf(const tree::Frame& frame) {
   return kModuleColors[hash % kModuleColors.size()];
 }
 
-class FlameGraph {
+class FlameDrawing {
  public:
-  FlameGraph(const TreeView& view, const std::vector<bool>& uncertain)
+  FlameDrawing(const TreeView& view, const std::vector<bool>& uncertain)
       : view_(view),
         uncertain_(uncertain),
         widths_(WidthsOf(view)),
-        layout_(LayOutFlames(view, widths_, kLeastWidth)) {
+        layout_(LayOutFlames(view, widths_, kSvgLeastWidth)) {
     FIELDCOST_CHECK(uncertain.empty() || uncertain.size() == view.nodes.size());
   }
 
   std::string Svg(std::string_view style) const {
-    const unsigned height = (layout_.deepest + 1) * kFrameHeight;
+    const unsigned height = (layout_.deepest + 1) * kSvgFrameHeight;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
         "height=\"{2}\" viewBox=\"0 0 {1} {2}\" font-family=\"sans-serif\" "
@@ -129,17 +129,17 @@ class FlameGraph {
 
   std::string BoxSvg(const FlameBox& box) const {
     const ViewNode& node = view_.nodes[box.node];
-    const unsigned top = node.depth * kFrameHeight;
+    const unsigned top = node.depth * kSvgFrameHeight;
     const bool is_new = view_.IsDifference() && node.where == tree::kInAfter;
     std::string svg = fmt::format(
         "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
         "fill=\"{}\"{}/>",
-        draw::EscapeHtml(Title(box.node)), box.left, top, box.width, kFrameHeight - 1,
+        draw::EscapeHtml(Title(box.node)), box.left, top, box.width, kSvgFrameHeight - 1,
         FillOf(box.node), is_new ? " stroke=\"#111\" stroke-width=\"1\"" : "");
-    const std::string label = FlameLabel(box, "", Name(box.node), kLetterWidth);
+    const std::string label = FlameLabel(box, "", Name(box.node), kSvgLetterWidth);
     if (!label.empty()) {
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\">{}</text>", box.left + 3,
-                         top + kFrameHeight - 5, label);
+                         top + kSvgFrameHeight - 5, label);
     }
     return svg + "</g>\n";
   }
@@ -162,11 +162,11 @@ std::vector<stats::Uint128> WidthsOf(const TreeView& view) {
 }
 
 std::string TreeSvg(const TreeView& view, const std::vector<bool>& uncertain) {
-  return FlameGraph(view, uncertain).Svg(kDocumentStyle);
+  return FlameDrawing(view, uncertain).Svg(kDocumentStyle);
 }
 
 std::string TreeSvgInPage(const TreeView& view, const std::vector<bool>& uncertain) {
-  return FlameGraph(view, uncertain).Svg("");
+  return FlameDrawing(view, uncertain).Svg("");
 }
 
 }  // namespace fieldcost::report
