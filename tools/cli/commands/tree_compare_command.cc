@@ -8,13 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/run/recorder_target.h"
 #include "tools/cli/run/two_commands.h"
-#include "tools/cli/terminal/helper_program.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/cli/tree/comparison.h"
@@ -67,11 +65,10 @@ class RecordingDirectory {
 class TraceRecorder {
  public:
   static Result<TraceRecorder> Make(const command::Arguments& arguments) {
-    FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
-    TraceRecorder made(std::move(input));
+    FIELDCOST_ASSIGN(TurnRunner runner, TurnRunner::Make(arguments));
+    TraceRecorder made(std::move(runner));
     FIELDCOST_ASSIGN(made.words_, TraceWords(arguments));
     made.words_.emplace_back("--quiet");
-    made.output_ = arguments.Has("--show-output") ? kOurs : kNowhere;
     return made;
   }
 
@@ -80,27 +77,14 @@ class TraceRecorder {
     // Missing measurements are reported once.
     if (std::exchange(has_reported_, true)) words.emplace_back("--counters-reported");
     words.insert(words.end(), {"--output", file.string(), "--"});
-    words.insert(words.end(), command.words.begin(), command.words.end());
-    FIELDCOST_ASSIGN(const int input, input_.Next());
-    // A signal from the terminal is the recorder's, which ends with it.
-    const IgnoreInterrupts guard;
-    FIELDCOST_ASSIGN(
-        const pid_t child,
-        StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
-    const int status = WaitForHelper(child);
-    if (status == 0) return {};
-    if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
-    return Fail(ErrorCode::kUnavailable,
-                "run {} of the {} program exited with status {}; failing programs are not compared",
-                run + 1, command.name, status);
+    return runner_.Run(std::move(words), command, run);
   }
 
  private:
-  explicit TraceRecorder(RunInput input) : input_(std::move(input)) {}
+  explicit TraceRecorder(TurnRunner runner) : runner_(std::move(runner)) {}
   std::vector<std::string> words_;
   bool has_reported_ = false;
-  RunInput input_;  // of both programs
-  int output_ = kNowhere;
+  TurnRunner runner_;
 };
 
 // The counts of each run, added over all runs: "cut stacks: 3".

@@ -1,14 +1,12 @@
 #include "tools/cli/probe/alternate.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <array>
 #include <filesystem>
 #include <system_error>
 
 #include "agent/reach/reach.h"
-#include "common/base/child_process.h"
 #include "common/base/clean_text.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -17,7 +15,6 @@
 #include "tools/cli/probe/sides.h"
 #include "tools/cli/run/installed_parts.h"
 #include "tools/cli/run/two_commands.h"
-#include "tools/cli/terminal/helper_program.h"
 #include "tools/cli/terminal/progress.h"
 
 namespace fieldcost::cli {
@@ -35,15 +32,14 @@ std::string ProgramOf(const std::string& word) {
 class ProbeRecorder {
  public:
   static Result<ProbeRecorder> Make(const command::Arguments& arguments) {
-    FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
-    ProbeRecorder made(std::move(input));
+    FIELDCOST_ASSIGN(TurnRunner runner, TurnRunner::Make(arguments));
+    ProbeRecorder made(std::move(runner));
     FIELDCOST_ASSIGN(const fs::path recorder, FindProbeProgram());
     FIELDCOST_ASSIGN(const fs::path library, FindProbeLibrary());
     made.words_ = {recorder.string(), "record", "--local", "--library", library.string()};
     if (arguments.Has("--points")) {
       made.words_.insert(made.words_.end(), {"--points", arguments.Text("--points")});
     }
-    made.output_ = arguments.Has("--show-output") ? kOurs : kNowhere;
     return made;
   }
 
@@ -54,25 +50,14 @@ class ProbeRecorder {
     // The remarks of the first run on points apply to all runs.
     if (run != 0) words.emplace_back("--quiet");
     words.insert(words.end(), {"--session", std::to_string(session), "--"});
-    words.insert(words.end(), command.words.begin(), command.words.end());
-    FIELDCOST_ASSIGN(const int input, input_.Next());
-    const IgnoreInterrupts guard;
-    FIELDCOST_ASSIGN(
-        const pid_t child,
-        StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
-    const int status = WaitForHelper(child);
-    if (status == 0) return session;
-    if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
-    return Fail(ErrorCode::kUnavailable,
-                "run {} of the {} program exited with status {}; failing programs are not compared",
-                run + 1, command.name, status);
+    FIELDCOST_TRY(runner_.Run(std::move(words), command, run));
+    return session;
   }
 
  private:
-  explicit ProbeRecorder(RunInput input) : input_(std::move(input)) {}
+  explicit ProbeRecorder(TurnRunner runner) : runner_(std::move(runner)) {}
   std::vector<std::string> words_;
-  RunInput input_;  // of both programs
-  int output_ = kNowhere;
+  TurnRunner runner_;
 };
 
 }  // namespace

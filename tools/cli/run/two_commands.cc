@@ -1,12 +1,16 @@
 #include "tools/cli/run/two_commands.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <bit>
 #include <filesystem>
 #include <system_error>
 
 #include "agent/reach/reach.h"
+#include "common/base/child_process.h"
 #include "common/base/text.h"
+#include "tools/cli/terminal/helper_program.h"
 #include "tools/cli/terminal/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -34,14 +38,32 @@ Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::st
   return commands;
 }
 
-Result<RunInput> InputOfBoth(const command::Arguments& arguments) {
-  const auto terminal =
-      arguments.Has("--show-output") ? RunInput::Terminal::kShared : RunInput::Terminal::kEmpty;
-  FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = arguments.Text("--input"),
-                                                   .runs = 2 * *arguments.Number("--runs"),
-                                                   .terminal = terminal}));
+Result<TurnRunner> TurnRunner::Make(const command::Arguments& arguments) {
+  const bool shows_output = arguments.Has("--show-output");
+  FIELDCOST_ASSIGN(RunInput input,
+                   RunInput::Open({.file = arguments.Text("--input"),
+                                   .runs = 2 * *arguments.Number("--runs"),
+                                   .terminal = shows_output ? RunInput::Terminal::kShared
+                                                            : RunInput::Terminal::kEmpty}));
   if (!input.note().empty()) Remark(input.note());
-  return input;
+  return TurnRunner(std::move(input), shows_output ? kOurs : kNowhere);
+}
+
+Status TurnRunner::Run(std::vector<std::string> recorder, const TwoCommands::Command& command,
+                       std::uint64_t run) {
+  recorder.insert(recorder.end(), command.words.begin(), command.words.end());
+  FIELDCOST_ASSIGN(const int input, input_.Next());
+  // A signal from the terminal is the recorder's, which ends with it.
+  const IgnoreInterrupts guard;
+  FIELDCOST_ASSIGN(
+      const pid_t child,
+      StartHelper({.arguments = std::move(recorder), .input = input, .output = output_}));
+  const int status = WaitForHelper(child);
+  if (status == 0) return {};
+  if (status == kSignalled + SIGINT) return Fail(ErrorCode::kUnavailable, "interrupted");
+  return Fail(ErrorCode::kUnavailable,
+              "run {} of the {} program exited with status {}; failing programs are not compared",
+              run + 1, command.name, status);
 }
 
 }  // namespace fieldcost::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -32,8 +33,22 @@ std::size_t SideOf(std::uint64_t pair, std::size_t turn);
 // kInvalidArgument, kNotFound.
 Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::string_view usage);
 
-// The standard input of all runs of both, by --input, --runs and --show-output; remarks on it.
-// Errors of RunInput::Open.
-Result<RunInput> InputOfBoth(const command::Arguments& arguments);
+// Runs a recorder with one of the two programs at a time. Use from one thread.
+class TurnRunner {
+ public:
+  // By --input, --runs and --show-output; remarks on the standard input of all runs. Errors of
+  // RunInput::Open.
+  static Result<TurnRunner> Make(const command::Arguments& arguments);
+
+  // Runs the recorder's command line, which ends with "--", and the program's; `run` counts from 0.
+  // kUnavailable if it is interrupted or fails.
+  Status Run(std::vector<std::string> recorder, const TwoCommands::Command& command,
+             std::uint64_t run);
+
+ private:
+  TurnRunner(RunInput input, int output) : input_(std::move(input)), output_(output) {}
+  RunInput input_;
+  int output_;
+};
 
 }  // namespace fieldcost::cli
