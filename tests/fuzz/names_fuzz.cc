@@ -7,6 +7,7 @@
 #include "common/draw/name_text.h"
 #include "common/names/cxx_name.h"
 #include "common/names/cxx_name_parts.h"
+#include "tools/analysis/name_prefix.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
@@ -43,6 +44,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view a = take_line();
   const std::string_view b = take_line();
   (void)fieldcost::names::CxxNameQuery(a).Matches(symbol);
+  // Each name has a group, named by its beginning.
+  const std::set<std::string> names = {std::string(symbol), std::string(a), std::string(b),
+                                       std::string(rest)};
+  const auto prefixes = GroupByPrefix(names);
+  FIELDCOST_CHECK(prefixes.size() == names.size());
+  for (const auto& [one, prefix] : prefixes) {
+    FIELDCOST_CHECK(prefix == kOtherNames || (one + "_").starts_with(prefix));
+    FIELDCOST_CHECK(prefix.size() <= kMostPrefixBytes);
+  }
   const auto forth = CompareVersions(a, b);
   const auto back = CompareVersions(b, a);
   FIELDCOST_CHECK((forth < 0) == (back > 0) && (forth == 0) == (back == 0));
