@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "common/inference/anomaly.h"
@@ -11,6 +12,7 @@
 #include "common/inference/tails.h"
 #include "common/names/cxx_name.h"
 #include "common/stats/field_total.h"
+#include "tools/analysis/name_prefix.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
@@ -54,8 +56,9 @@ void AddNewest(std::vector<StatRow> rows, stats::Whose whose, VendorApi& api) {
   for (StatRow& row : rows) row.key.api.build_id.clear();
   const CostSummary summary = Summarise(rows, whose).front();
   const MetricSummary* time = summary.Find(Metric::kWallTime);
+  api.sums = time->sums;
   api.time = time->figures;
-  api.bars = draw::BarsOf(time->sums, time->figures, Metric::kWallTime);
+  api.bars = draw::BarsOf(api.sums, api.time, Metric::kWallTime);
   if (const MetricSummary* alloc = summary.Find(Metric::kAllocInclusive)) {
     api.alloc_mean = alloc->figures.mean;
   }
@@ -82,7 +85,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library, s
   api.symbol = key.symbol;
   api.symbol_version = key.symbol_version;
   api.name = names::DemangledName(key.symbol);
-  api.group = NamespaceOf(key.symbol);
+  api.name_space = NamespaceOf(key.symbol);
   std::vector<StatRow> all;
   const std::vector<StatRow>* newest = nullptr;
   for (const auto& [version, rows] : versions) {
@@ -155,52 +158,120 @@ void DecideGroups(std::vector<VendorGroup>& groups) {
   }
 }
 
-std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
+// A group's soname and name.
+using GroupKey = std::pair<std::string, std::string>;
+
+bool IsC(const VendorApi& api) { return api.name == api.symbol && !names::IsCxxSymbol(api.symbol); }
+
+// The group of each API.
+std::vector<GroupKey> KeysOf(const VendorReport& report, const HeaderOf& headers) {
+  std::set<std::string> c_names;
+  for (const VendorApi& api : report.apis) {
+    if (report.by == GroupBy::kPrefix && IsC(api)) c_names.insert(api.symbol);
+  }
+  const std::map<std::string, std::string> prefixes = GroupByPrefix(c_names);
+  std::vector<GroupKey> keys;
+  for (const VendorApi& api : report.apis) {
+    const std::string& soname = report.libraries[api.library].soname;
+    switch (report.by) {
+      case GroupBy::kModule:
+        keys.emplace_back(soname, "");
+        break;
+      case GroupBy::kNamespace:
+        keys.emplace_back("", api.name_space);
+        break;
+      case GroupBy::kBoth:
+        keys.emplace_back(soname, api.name_space);
+        break;
+      case GroupBy::kPrefix:
+        keys.emplace_back("", IsC(api) ? prefixes.at(api.symbol) : api.name_space);
+        break;
+      case GroupBy::kHeader: {
+        const auto header = headers.find(api.symbol);
+        keys.emplace_back("", header == headers.end() ? kUnknownHeader : header->second);
+        break;
+      }
+    }
+  }
+  return keys;
+}
+
+void CountChange(const VendorApi& api, VendorGroup& group) {
+  const MetricChange* time = api.Time();
+  if (time == nullptr) return;
+  switch (time->change) {
+    case Verdict::kMore:
+      ++group.slower;
+      break;
+    case Verdict::kLess:
+      ++group.faster;
+      break;
+    case Verdict::kNone:
+      ++group.unchanged;
+      break;
+    case Verdict::kTooLittleData:
+      ++group.too_little;
+      break;
+  }
+}
+
+void AddToGroup(const VendorApi& api, VendorGroup& group) {
+  ++group.apis;
+  AddKnown(api.calls, group.calls);
+  AddKnown(api.total, group.total);
+  group.contributions = std::max(group.contributions, api.contributions);
+  CountChange(api, group);
+  if (api.version.empty()) return;  // its time is unknown
+  ++group.timed_apis;
+  group.sums.Merge(api.sums);
+  group.all_calls_known = group.all_calls_known && api.time.all_calls.has_value();
+  group.time.few_machines = group.time.few_machines || api.time.few_machines;
+}
+
+// The figures of a group with known times. The calls of its APIs differ, so typical machines and
+// all calls need not agree. The latter are shown if they are shown for each API.
+stats::Figures FiguresOfGroup(const VendorGroup& group, stats::Whose whose) {
+  stats::Figures figures = stats::FiguresOf(group.sums, whose);
+  figures.few_machines = group.time.few_machines;
+  figures.all_calls.reset();
+  if (group.all_calls_known) {
+    figures.all_calls = stats::FiguresOf(group.sums, stats::Whose::kOwn).all_calls;
+  }
+  return figures;
+}
+
+// Forms the groups and assigns each API to one.
+void MakeGroups(VendorReport& report, const HeaderOf& headers) {
   struct Sums {
     VendorGroup group;
     Combined combined;
   };
-  std::map<std::pair<std::string, std::string>, Sums> groups;
-  // Adds each API to its group.
-  for (const VendorApi& api : report.apis) {
-    const std::string soname =
-        report.by == GroupBy::kNamespace ? "" : report.libraries[api.library].soname;
-    const std::string name = report.by == GroupBy::kModule ? "" : api.group;
-    auto& [group, combined] = groups[{soname, name}];
-    group.soname = soname;
-    group.group = name;
-    ++group.apis;
-    AddKnown(api.calls, group.calls);
-    AddKnown(api.total, group.total);
-    group.contributions = std::max(group.contributions, api.contributions);
-    if (const MetricChange* time = api.Time()) {
-      switch (time->change) {
-        case Verdict::kMore:
-          ++group.slower;
-          break;
-        case Verdict::kLess:
-          ++group.faster;
-          break;
-        case Verdict::kNone:
-          ++group.unchanged;
-          break;
-        case Verdict::kTooLittleData:
-          ++group.too_little;
-          break;
-      }
-    }
-    Combine(api, combined);
+  const std::vector<GroupKey> keys = KeysOf(report, headers);
+  std::map<GroupKey, Sums> groups;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    auto& [group, combined] = groups[keys[i]];
+    std::tie(group.soname, group.group) = keys[i];
+    AddToGroup(report.apis[i], group);
+    Combine(report.apis[i], combined);
   }
   // Concludes each group, then decides which of all changes are significant.
-  std::vector<VendorGroup> made;
   for (auto& [key, sums] : groups) {
-    sums.group.share = ShareOf(sums.group.total, report.total);
-    Conclude(sums.combined, sums.group);
-    made.push_back(std::move(sums.group));
+    auto& [group, combined] = sums;
+    group.share = ShareOf(group.total, report.total);
+    if (group.timed_apis != 0) {
+      group.time = FiguresOfGroup(group, report.whose);
+      group.bars = draw::BarsOf(group.sums, group.time, Metric::kWallTime);
+    }
+    Conclude(combined, group);
+    report.groups.push_back(std::move(group));
   }
-  DecideGroups(made);
-  std::ranges::stable_sort(made, std::ranges::greater{}, &VendorGroup::total);
-  return made;
+  DecideGroups(report.groups);
+  std::ranges::stable_sort(report.groups, std::ranges::greater{}, &VendorGroup::total);
+  std::map<GroupKey, std::size_t> places;
+  for (const VendorGroup& group : report.groups) {
+    places.try_emplace({group.soname, group.group}, places.size());
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) report.apis[i].group = places.at(keys[i]);
 }
 
 }  // namespace
@@ -250,7 +321,7 @@ void VendorReportBuilder::Add(std::span<const StatRow> rows) {
   }
 }
 
-VendorReport VendorReportBuilder::Finish() {
+VendorReport VendorReportBuilder::Finish(const HeaderOf& headers) {
   std::vector<MetricChange*> changes;
   for (VendorApi& api : report_.apis) {
     AddKnown(api.total, report_.total);
@@ -266,7 +337,7 @@ VendorReport VendorReportBuilder::Finish() {
     return std::tie(a.library, a.symbol, a.symbol_version) <
            std::tie(b.library, b.symbol, b.symbol_version);
   });
-  report_.groups = MakeGroups(report_);
+  MakeGroups(report_, headers);
   return std::move(report_);
 }
 

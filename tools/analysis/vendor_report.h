@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +22,15 @@ namespace fieldcost::analysis {
 // The report on a library's use for its vendor: in the field, from published rows, or in a lab,
 // from a lab table. Pure. Rendered by vendor_text.h and vendor_page.h.
 
-enum class GroupBy { kModule, kNamespace, kBoth };
+// kPrefix groups C functions by GroupByPrefix() and others by namespace.
+enum class GroupBy { kModule, kNamespace, kBoth, kPrefix, kHeader };
+// "module", "namespace", "both", "prefix", "header", in the order of GroupBy.
+inline constexpr std::array<std::string_view, 5> kGroupByNames = {"module", "namespace", "both",
+                                                                  "prefix", "header"};
+
+// The header that declares a C function, by the function's name.
+using HeaderOf = std::map<std::string, std::string, std::less<>>;
+inline constexpr std::string_view kUnknownHeader = "(header not known)";
 
 struct VendorLibrary {
   std::string soname;
@@ -32,8 +43,9 @@ struct VendorApi {
   std::size_t library = 0;  // in VendorReport::libraries
   std::string symbol;
   std::string symbol_version;
-  std::string name;   // as in source code (DemangledName)
-  std::string group;  // NamespaceOf
+  std::string name;        // as in source code (DemangledName)
+  std::string name_space;  // NamespaceOf
+  std::size_t group = 0;   // in VendorReport::groups
   // Sums over all versions for which they are known (stats::Figures).
   std::optional<std::uint64_t> calls;  // in the measured runs, timed or not
   std::optional<stats::FieldCost> total;
@@ -44,8 +56,9 @@ struct VendorApi {
   std::vector<TrendPoint> weeks;  // empty if no single weeks are published
   // Data of the newest version with a known wall time.
   std::string version;
+  stats::ApiSums sums;  // of wall time, as are:
   stats::Figures time;
-  draw::Bars bars;                              // of wall time
+  draw::Bars bars;
   std::optional<double> alloc_mean;             // bytes allocated per call, including callees
   std::vector<MetricChange> changes;            // from `before` to `after`; empty if one is missing
   std::optional<stats::FieldCost> total_after;  // of the version `after`
@@ -57,11 +70,19 @@ struct VendorApi {
   std::optional<stats::FieldCost> Regression() const;
 };
 
-// The APIs of one library, of one namespace, or of one namespace of one library.
+// The APIs of one library, namespace (of one library, or of all), prefix or header. Each API
+// belongs to one group.
 struct VendorGroup {
   std::string soname;  // empty = all libraries
   std::string group;   // empty = the whole library
   std::size_t apis = 0;
+  // Wall time: exactly the sum of the APIs' sums, so in the field each contribution to each API
+  // counts the same. The figures are unknown if no API's time is known.
+  std::size_t timed_apis = 0;
+  bool all_calls_known = true;  // for each of these
+  stats::ApiSums sums;
+  stats::Figures time;
+  draw::Bars bars;
   std::optional<std::uint64_t> calls;  // if known
   std::optional<stats::FieldCost> total;
   double share = 0;
@@ -111,8 +132,8 @@ class VendorReportBuilder {
   void Begin(VendorLibrary library);
   // Adds all rows of one symbol of the current library.
   void Add(std::span<const stats::StatRow> rows);
-  // Decides over everything added, sums and sorts. Call this once.
-  VendorReport Finish();
+  // Decides over everything added, sums and sorts. `headers` serves kHeader. Call this once.
+  VendorReport Finish(const HeaderOf& headers = {});
 
  private:
   VendorReport report_;

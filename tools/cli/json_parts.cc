@@ -64,14 +64,9 @@ json::object StrataJson(const analysis::Strata& strata) {
 }
 
 json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& summary) {
-  const stats::Figures& figures = summary.figures;
-  json::object object = FiguresJson(figures);
+  json::object object = DistributionJson(summary.figures, summary.sums);
   object["unit"] = Text(stats::Unit(metric));
   object["strata"] = StrataJson(summary.strata);
-  object["buckets"] = SharesJson(figures);
-  if (figures.all_calls) {
-    object["all_calls"].as_object()["buckets"] = HistogramJson(summary.sums.histogram)["buckets"];
-  }
   return object;
 }
 
@@ -113,6 +108,15 @@ json::object FiguresJson(const stats::Figures& figures) {
   if (figures.mean) object["mean"] = *figures.mean;
   if (figures.quantiles) AddQuantiles(*figures.quantiles, object);
   object["all_calls"] = AllCallsJson(figures.all_calls);
+  return object;
+}
+
+json::object DistributionJson(const stats::Figures& figures, const stats::ApiSums& sums) {
+  json::object object = FiguresJson(figures);
+  object["buckets"] = SharesJson(figures);
+  if (figures.all_calls) {
+    object["all_calls"].as_object()["buckets"] = BucketsJson(sums.histogram);
+  }
   return object;
 }
 

@@ -25,6 +25,8 @@ boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
 // "all_calls": {...}}; null = unknown, or omitted.
 boost::json::object FiguresJson(const stats::Figures& figures);
+// FiguresJson() and the histogram: "buckets" of SharesJson(), and in all_calls the exact ones.
+boost::json::object DistributionJson(const stats::Figures& figures, const stats::ApiSums& sums);
 // [{"min", "max", "share"}]; empty if unknown.
 boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);

@@ -26,6 +26,7 @@ namespace {
 using stats::Metric;
 
 constexpr std::size_t kMaxCandidates = 10;
+constexpr std::size_t kMaxGroupHistograms = 100;
 
 std::string Cost(double value, Metric metric) {
   return draw::EscapeHtml(draw::FormatCost(value, metric, kPageTextStyle));
@@ -52,6 +53,9 @@ class Page {
         shown_(std::min(report_.apis.size(), kMaxPageApis)) {
     for (std::size_t i = 0; i < shown_; ++i) {
       scale_.Add(report_.apis[i].bars, Metric::kWallTime);
+    }
+    for (const analysis::VendorGroup& group : report_.groups) {
+      group_scale_.Add(group.bars, Metric::kWallTime);
     }
   }
 
@@ -85,6 +89,11 @@ class Page {
   static std::string Text(std::string_view untrusted) { return draw::EscapeHtml(untrusted); }
   const analysis::VendorLibrary& LibraryOf(const analysis::VendorApi& api) const {
     return report_.libraries[api.library];
+  }
+
+  const std::string& GroupOf(const analysis::VendorApi& api) const {
+    const analysis::VendorGroup& group = report_.groups[api.group];
+    return group.group.empty() ? api.name_space : group.group;
   }
 
   // The API's name, linked to its details if the page has any.
@@ -218,46 +227,81 @@ class Page {
     PageTable table{
         .id = "groups",
         .title = "Groups",
-        .caption = "Slower, faster, same: number of APIs. Little data: too little for a verdict.",
+        .caption =
+            "Costs are those of the sum over the group's APIs, each in its newest version. "
+            "Spectrum: " +
+            group_scale_.Words() + " Slower: number of APIs.",
         .columns = {{"Group", kName},
+                    group_scale_.Column(),
                     {"Total", kNumber},
                     {"Share", kNumber},
                     {"Calls", kNumber},
                     {"APIs", kNumber},
+                    {"p50", kNumber},
+                    {"p95", kNumber},
+                    {"p99", kNumber},
                     {"Slower", kNumber},
-                    {"Faster", kNumber},
-                    {"Same", kNumber},
-                    {"Little data", kNumber},
                     {"Change", kText}},
         .lines = {}};
     PageTable statistics{
         .id = {},
         .title = "Statistics of the groups",
         .caption = Contributions() +
-                   ": those of the group's API that has the most. Ratio: mean over the group's "
-                   "APIs, weighted by their previous cost.",
+                   ": those of the group's API that has the most. Faster, same: number of APIs. "
+                   "Little data: too little for a verdict. Ratio: mean over the group's APIs, "
+                   "weighted by their previous cost.",
         .columns = {{"Group", kName},
                     {Contributions(), kNumber},
+                    {"Faster", kNumber},
+                    {"Same", kNumber},
+                    {"Little data", kNumber},
                     {"Ratio", kNumber},
                     {"q", kNumber}},
         .lines = {}};
     // One line per group in both tables.
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
-      table.lines.push_back({name, draw::TotalText(group.total, kPageTextStyle),
-                             Text(draw::RoughShareText(group.share)),
-                             draw::FormatCount(group.calls), draw::FormatCount(group.apis),
-                             draw::FormatCount(group.slower), draw::FormatCount(group.faster),
-                             draw::FormatCount(group.unchanged),
-                             draw::FormatCount(group.too_little),
-                             std::string(analysis::Words(group.change, Metric::kWallTime))});
+      std::vector<std::string> line = {name,
+                                       group_scale_.Cell(group.bars, Metric::kWallTime),
+                                       draw::TotalText(group.total, kPageTextStyle),
+                                       Text(draw::RoughShareText(group.share)),
+                                       draw::FormatCount(group.calls),
+                                       draw::FormatCount(group.apis)};
+      for (const auto which : kQuantiles) {
+        line.push_back(Quantile(group.time, which, Metric::kWallTime));
+      }
+      line.push_back(draw::FormatCount(group.slower));
+      line.emplace_back(analysis::Words(group.change, Metric::kWallTime));
+      table.lines.push_back(std::move(line));
       const bool compared = group.change != inference::Verdict::kTooLittleData;
       statistics.lines.push_back(
-          {name, draw::FormatCount(group.contributions),
+          {name, draw::FormatCount(group.contributions), draw::FormatCount(group.faster),
+           draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
            compared ? Ratio(group.ratio, group.ratio_low, group.ratio_high) : "–",
            compared ? ProbabilityText(group.q) : "–"});
     }
-    return SectionHtml(table) + FoldedHtml("Ratio and q of these", statistics);
+    return SectionHtml(table) + FoldedHtml("Ratio and q of these", statistics) + GroupHistograms();
+  }
+
+  // Folded; of the most expensive groups.
+  std::string GroupHistograms() const {
+    std::string html = "<details><summary>Histograms of these</summary>\n<div class=\"cards\">\n";
+    for (std::size_t i = 0; i < std::min(report_.groups.size(), kMaxGroupHistograms); ++i) {
+      const analysis::VendorGroup& group = report_.groups[i];
+      const std::string name = analysis::NameOf(group);
+      html += fmt::format("<article aria-labelledby=\"group{0}\">\n<h3 id=\"group{0}\">{1}</h3>\n",
+                          i + 1, Text(name));
+      html +=
+          group.timed_apis == 0
+              ? "<p class=\"soft\">Times were not measured.</p>\n"
+              : fmt::format("<p class=\"soft\">{} with measured times: n {}, {} {}</p>\n",
+                            Counted(group.timed_apis, "API"), draw::FormatCount(group.time.calls),
+                            draw::FormatCount(group.time.contributions),
+                            IsOfLab() ? "runs" : "contributions");
+      html += Intervals(group.time);
+      html += draw::HistogramSvg(group.bars, Metric::kWallTime, name) + "\n</article>\n";
+    }
+    return html + "</div>\n</details>\n";
   }
 
   std::string Use() const {
@@ -333,7 +377,7 @@ class Page {
           "<article id=\"api{0}\" aria-labelledby=\"name{0}\">\n<h3 id=\"name{0}\">{1}</h3>\n<p "
           "class=\"soft\">{2}!{3}{4}{5}, group {6}</p>\n",
           i + 1, Text(api.name), Text(LibraryOf(api).soname), Text(api.symbol),
-          api.symbol_version.empty() ? "" : "@", Text(api.symbol_version), Text(api.group));
+          api.symbol_version.empty() ? "" : "@", Text(api.symbol_version), Text(GroupOf(api)));
       if (!api.version.empty()) {
         html += fmt::format(
             "<p>Version {}: n {}, {} {}, mean {}</p>\n", Text(api.version),
@@ -392,6 +436,7 @@ class Page {
   const analysis::VendorReport& report_;
   const std::size_t shown_;
   SpectrumScale scale_;
+  SpectrumScale group_scale_;
 };
 
 }  // namespace

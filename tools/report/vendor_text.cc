@@ -50,6 +50,19 @@ std::string Libraries(const analysis::VendorReport& report, const draw::Style& s
   return text;
 }
 
+// The slots that the first lines use.
+template <typename Line>
+draw::UsedSlots RangeOf(const std::vector<Line>& lines, std::size_t count) {
+  std::optional<draw::UsedSlots> used;
+  for (std::size_t i = 0; i < count; ++i) used = Join(used, draw::FindUsedSlots(lines[i].bars));
+  return used.value_or(draw::UsedSlots{});
+}
+
+std::string WallTimeQuantile(const stats::Figures& time, stats::Quantile stats::Quantiles::*which,
+                             const draw::Style& style) {
+  return QuantileText(time, which, Metric::kWallTime, style);
+}
+
 std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
   const Columns columns = {{"GROUP", false, 0, kLeastVendorName, true},
                            LibraryColumn(2),
@@ -57,6 +70,9 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
                            {"CALLS", true, 5},
                            {"TOTAL", true},
                            {"SHARE", true},
+                           {"P50", true, 2},
+                           {"P95", true, 5},
+                           {"P99", true, 4},
                            {Contributions(report), true, 8},
                            {"SLOWER", true, 1},
                            {"FASTER", true, 1},
@@ -65,7 +81,9 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
                            {"RATIO", true, 2},
                            {"95 %", true, 9},
                            {"Q", true, 10},
-                           {"CHANGE", false, 4}};
+                           {"CHANGE", false, 4},
+                           {"SPECTRUM", false, 3}};
+  const draw::UsedSlots range = RangeOf(report.groups, report.groups.size());
   Lines lines;
   for (const analysis::VendorGroup& group : report.groups) {
     const bool compared = group.change != inference::Verdict::kTooLittleData;
@@ -74,13 +92,17 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
     lines.push_back(
         {draw::ShortenName(name, kMaxVendorName, style), library, draw::FormatCount(group.apis),
          draw::FormatCount(group.calls), draw::TotalText(group.total, style),
-         draw::RoughShareText(group.share), draw::FormatCount(group.contributions),
-         draw::FormatCount(group.slower), draw::FormatCount(group.faster),
-         draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
-         compared ? fmt::format("{:.2f}", group.ratio) : "-",
+         draw::RoughShareText(group.share),
+         WallTimeQuantile(group.time, &stats::Quantiles::p50, style),
+         WallTimeQuantile(group.time, &stats::Quantiles::p95, style),
+         WallTimeQuantile(group.time, &stats::Quantiles::p99, style),
+         draw::FormatCount(group.contributions), draw::FormatCount(group.slower),
+         draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
+         draw::FormatCount(group.too_little), compared ? fmt::format("{:.2f}", group.ratio) : "-",
          compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-",
          compared ? ProbabilityText(group.q) : "-",
-         std::string(analysis::Words(group.change, Metric::kWallTime))});
+         std::string(analysis::Words(group.change, Metric::kWallTime)),
+         draw::SpectrumOver(group.bars, range, kSpectrumWidth, style)});
   }
   return draw::TextTable(columns, lines, style);
 }
@@ -103,22 +125,17 @@ std::string MostExpensive(const analysis::VendorReport& report, const draw::Styl
   columns.push_back({"SPECTRUM", false, 1});
   Lines lines;
   const draw::Style plain{.utf8 = style.utf8};
-  std::optional<draw::UsedSlots> used;
-  for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
-    used = Join(used, draw::FindUsedSlots(report.apis[i].bars));
-  }
-  const draw::UsedSlots range = used.value_or(draw::UsedSlots{});
-  for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
+  const std::size_t shown = std::min(report.apis.size(), kMaxTextApis);
+  const draw::UsedSlots range = RangeOf(report.apis, shown);
+  for (std::size_t i = 0; i < shown; ++i) {
     const analysis::VendorApi& api = report.apis[i];
-    const auto cost = [&](stats::Quantile stats::Quantiles::*which) {
-      return QuantileText(api.time, which, Metric::kWallTime, style);
-    };
     lines.push_back({ShortName(api, style), EscapeControl(report.libraries[api.library].soname),
                      draw::Shorten(api.version, kMaxVersionWidth, style),
                      draw::FormatCount(api.calls), draw::FormatCount(api.contributions),
                      draw::TotalText(api.total, style), draw::RoughShareText(api.share),
-                     cost(&stats::Quantiles::p50), cost(&stats::Quantiles::p95),
-                     cost(&stats::Quantiles::p99),
+                     WallTimeQuantile(api.time, &stats::Quantiles::p50, style),
+                     WallTimeQuantile(api.time, &stats::Quantiles::p95, style),
+                     WallTimeQuantile(api.time, &stats::Quantiles::p99, style),
                      draw::FormatCost(api.alloc_mean, Metric::kAllocInclusive, style),
                      TrendLine(api.versions, plain)});
     if (weeks) lines.back().push_back(TrendLine(api.weeks, plain));

@@ -19,6 +19,7 @@ using analysis::ZlibReport;
 using stats::Metric;
 using stats::StatRow;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -86,6 +87,46 @@ TEST(VendorDocumentsTest, TheTableForSpreadsheetsIsTheGoldenOne) {
   EXPECT_EQ(csv, Golden("vendor_report.golden.csv", csv));
 }
 
+TEST(VendorDocumentsTest, TheTableOfGroupsForSpreadsheetsIsTheGoldenOne) {
+  const std::string csv =
+      VendorGroupCsv(ZlibReport(analysis::GroupBy::kBoth), {.source = "catalogue",
+                                                            .snapshot = 7,
+                                                            .published = "2026-11-21 03:10 UTC",
+                                                            .synthetic = true});
+  EXPECT_EQ(csv, Golden("vendor_groups.golden.csv", csv));
+}
+
+// One function's calls are counted but not timed, the other has few timed calls.
+TEST(VendorDocumentsTest, GroupsStateNoTimesThatWereNotMeasured) {
+  StatRow counted;
+  counted.key.api = {"libz.so.1", "1.0", "00ff", "counted", ""};
+  counted.key.metric = Metric::kCallsPerRun;
+  StatRow timed = counted;
+  timed.key.api.symbol = "timed";
+  timed.key.metric = Metric::kWallTime;
+  counted.histogram.Add(5);
+  for (int i = 0; i < 10; ++i) timed.histogram.Add(2048);
+  for (StatRow* row : {&counted, &timed}) {
+    row->scalars = stats::ScalarsOf(row->histogram);
+    row->weights = stats::WeightsOf(row->histogram);
+    row->bounded = stats::BoundedSumsOf(row->histogram);
+  }
+  for (const stats::Whose whose : {stats::Whose::kField, stats::Whose::kOwn}) {
+    analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kHeader, whose);
+    builder.Begin({.soname = "libz.so.1", .versions = {"1.0"}});
+    builder.Add(Rows{counted, timed});
+    const analysis::VendorReport report =
+        builder.Finish({{"counted", "counted.h"}, {"timed", "timed.h"}});
+    // P50, P95 and P99 after SHARE; ten calls determine only the median.
+    EXPECT_THAT(VendorText(report, {}), AllOf(ContainsRegex("timed.h .* %  2.0 us +-? +-? +"),
+                                              ContainsRegex("counted.h +1 +5 +- +[0-9]+ % +- +")));
+    EXPECT_THAT(Page(report), HasSubstr("Times were not measured."));
+    const std::string csv = VendorGroupCsv(report, {});
+    EXPECT_THAT(csv, HasSubstr("\r\ncounted.h,,1,0,5,,,,,0,,,,,,,,,,,,,,,,"));
+    EXPECT_THAT(csv, HasSubstr(R"(,"2048 1","2048 10",)"));
+  }
+}
+
 TEST(VendorDocumentsTest, HostileNamesStayText) {
   VersionFleet fleet(82);
   analysis::VendorReportBuilder builder(kEvil, analysis::GroupBy::kBoth);
@@ -106,6 +147,7 @@ TEST(VendorDocumentsTest, HostileNamesStayText) {
   EXPECT_THAT(PageProblems(page), IsEmpty());
   EXPECT_THAT(VendorText(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
   EXPECT_THAT(VendorCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
+  EXPECT_THAT(VendorGroupCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
 }
 
 TEST(VendorDocumentsTest, NamesWaitingFunctionsSeparately) {

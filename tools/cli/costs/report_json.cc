@@ -97,7 +97,8 @@ json::object VendorApiJson(const analysis::VendorApi& api, const analysis::Vendo
                          {"symbol", Text(api.symbol)},
                          {"symbol_version", Text(api.symbol_version)},
                          {"name", Text(api.name)},
-                         {"namespace", Text(api.group)},
+                         {"namespace", Text(api.name_space)},
+                         {"group", Text(NameOf(report.groups[api.group]))},
                          {"calls", CountOrNull(api.calls)},
                          {"total", TotalJson(api.total)},
                          {"share", api.share},
@@ -109,19 +110,22 @@ json::object VendorApiJson(const analysis::VendorApi& api, const analysis::Vendo
   if (api.version.empty()) {
     object["newest"] = nullptr;
   } else {
-    json::object newest = FiguresJson(api.time);
+    json::object newest = DistributionJson(api.time, api.sums);
     newest["version"] = Text(api.version);
-    newest["buckets"] = SharesJson(api.time);
     object["newest"] = std::move(newest);
   }
   object["alloc_mean"] = NumberOrNull(api.alloc_mean);
   return object;
 }
 
-json::object GroupJson(const analysis::VendorGroup& group) {
-  json::object object = {{"library", Text(group.soname)},
-                         {"namespace", Text(group.group)},
+json::object GroupJson(const analysis::VendorGroup& group, analysis::GroupBy by) {
+  using enum analysis::GroupBy;
+  json::object object = {{"group", Text(NameOf(group))},
+                         {"library", Text(group.soname)},
+                         {"namespace", Text(by == kPrefix || by == kHeader ? "" : group.group)},
                          {"apis", group.apis},
+                         {"timed_apis", group.timed_apis},
+                         {"time", nullptr},
                          {"calls", CountOrNull(group.calls)},
                          {"total", TotalJson(group.total)},
                          {"share", group.share},
@@ -131,6 +135,7 @@ json::object GroupJson(const analysis::VendorGroup& group) {
                          {"unchanged", group.unchanged},
                          {"too_little_data", group.too_little},
                          {"change", Text(inference::Name(group.change))}};
+  if (group.timed_apis != 0) object["time"] = DistributionJson(group.time, group.sums);
   if (group.change == Verdict::kTooLittleData) {
     object["test"] = nullptr;
   } else {
@@ -186,11 +191,14 @@ std::string VendorJson(const analysis::VendorReport& report,
                                      {"after", Text(library.after)}});
   }
   json::array groups;
-  for (const analysis::VendorGroup& group : report.groups) groups.push_back(GroupJson(group));
+  for (const analysis::VendorGroup& group : report.groups) {
+    groups.push_back(GroupJson(group, report.by));
+  }
   json::array apis;
   for (const analysis::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
   return Print({{"source", freshness ? "catalogue" : "table"},
                 {"title", Text(report.title)},
+                {"by", Text(analysis::kGroupByNames[static_cast<std::size_t>(report.by)])},
                 {"libraries", std::move(libraries)},
                 {"calls", CountOrNull(report.calls)},
                 {"total", TotalJson(report.total)},
