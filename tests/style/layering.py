@@ -112,8 +112,10 @@ TABLE = {
     # The program shows the errors of its commands.
     "tools/cli": (["base", "json", "names", "command", "shm", "stats", "draw", "catalog", "analysis", "report",
                    "terminal"], ["boost/json"]),
+    # The language server only for the tokens of headers.
     "tools/cli/costs": (["base", "names", "command", "http", "stats", "wire", "draw", "catalog", "recording",
-                         "settings", "volunteer", "analysis", "report", "tools_report_tree", "cli", "terminal"],
+                         "settings", "volunteer", "analysis", "report", "tools_report_tree", "lsp", "cli",
+                         "terminal"],
                         ["boost/json"]),
     "tools/cli/run": (["base", "names", "command", "shm", "stats", "draw", "reach", "runs", "volunteer", "analysis",
                        "report", "cli", "terminal"], []),

@@ -178,6 +178,12 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
   expect({"report", "vendor", "--library", "*", "--csv", "--html", "a.html"}, 64,
          "--csv cannot be combined with --html");
+  expect({"report", "vendor", "--library", "*", "--by", "header"}, 64, "--headers need each other");
+  expect({"report", "vendor", "--library", "*", "--headers", "/usr/include"}, 64,
+         "need each other");
+  expect({"report", "vendor", "--library", "*", "--by", "header", "--headers", "/no/such"}, 66,
+         "/no/such does not exist");
+  expect({"report", "vendor", "--library", "*", "--groups"}, 64, "--groups requires --csv");
   expect({"report"}, 64, "report needs one of: vendor");
 }
 
@@ -238,6 +244,62 @@ TEST_F(DiffReportTest, TheReportIsTextAndCsvToo) {
   EXPECT_EQ(csv.exit_status, 0) << csv.errors;
   EXPECT_THAT(csv.output, StartsWith("library,symbol,symbol_version,name,namespace,"));
   EXPECT_EQ(std::ranges::count(csv.output, '\n'), 1 + 12);
+}
+
+// Adds up the exact buckets of each group's APIs, and compares them with the group's.
+constexpr char kCompareGroups[] = R"(
+import collections, json, sys
+report = json.load(sys.stdin)
+apis = collections.defaultdict(list)
+def add(time, counter):
+    for bucket in time['all_calls']['buckets']:
+        for part in ('count', 'sum', 'sum_of_squares'):
+            counter[bucket['min'], part] += int(bucket[part])
+for api in report['apis']:
+    apis[api['group']].append(api['newest'])
+exact = 0
+for group in report['groups']:
+    name, time, members = group['group'], group['time'], apis.pop(group['group'])
+    assert group['apis'] == group['timed_apis'] == len(members), name
+    assert time['p50']['estimate'] > 0 and time['buckets'], name
+    assert time['few_machines'] == any(api['few_machines'] for api in members), name
+    assert (time['all_calls'] is None) == any(api['all_calls'] is None for api in members), name
+    if time['all_calls'] is None: continue
+    expected, found = collections.Counter(), collections.Counter()
+    for api in members: add(api, expected)
+    add(time, found)
+    assert found == expected, name
+    exact += 1
+assert exact and not apis, apis
+print(report['by'], ' '.join(sorted(group['group'] for group in report['groups'])), end='')
+)";
+
+TEST_F(DiffReportTest, GroupsAreExactlyTheSumsOfTheirFunctions) {
+  const auto groups = [&](std::vector<std::string> how) {
+    how.insert(how.begin(), {"report", "vendor", "--library", "*", "--json"});
+    const ProcessResult result = Cli(how);
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    return Python({"-c", kCompareGroups}, result.output);
+  };
+  EXPECT_EQ(groups({}), "module libjsoncpp.so.25 libsqlite3.so.0 libz.so.1");
+  EXPECT_THAT(groups({"--by", "namespace"}), HasSubstr(" Json::Reader "));
+  EXPECT_THAT(groups({"--by", "both"}), HasSubstr("libjsoncpp.so.25, Json::Reader"));
+  EXPECT_THAT(groups({"--by", "prefix"}),
+              AllOf(HasSubstr(" deflate inflate sqlite3_"), HasSubstr("Json::Reader")));
+  EXPECT_EQ(groups({"--by", "header", "--headers", "/usr/include/zlib.h"}),
+            "header (header not known) zlib.h");
+}
+
+TEST_F(DiffReportTest, GroupsAreCsvAndAPageToo) {
+  const ProcessResult csv =
+      Cli({"report", "vendor", "--library", "libz.so.1", "--by", "prefix", "--csv", "--groups"});
+  EXPECT_EQ(csv.exit_status, 0) << csv.errors;
+  EXPECT_THAT(csv.output, AllOf(StartsWith("group,library,apis,timed_apis,calls,total_ns,"),
+                                HasSubstr("\ndeflate,,3,3,"), HasSubstr("\ninflate,,4,4,")));
+  const ProcessResult page =
+      Cli({"report", "vendor", "--library", "libz.so.1", "--by", "prefix", "--html", "-"});
+  EXPECT_THAT(Python({FIELDCOST_REPORT_TEST_DIR "/check_page.py"}, page.output), IsEmpty());
+  EXPECT_THAT(page.output, AllOf(HasSubstr("Histogram of deflate, "), HasSubstr("group deflate<")));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/catalogue_freshness.h"
 #include "tools/cli/costs/cost_answer.h"
+#include "tools/cli/costs/header_names.h"
 #include "tools/cli/costs/library_versions.h"
 #include "tools/cli/costs/report_json.h"
 #include "tools/cli/costs/source.h"
@@ -28,8 +29,10 @@ struct ReportRequest {
   std::string library;          // soname, glob or part of it
   std::filesystem::path table;  // empty = the catalogue
   analysis::GroupBy by = analysis::GroupBy::kModule;
-  std::string baseline;        // a version or its beginning; empty = the one before the newest
-  std::filesystem::path html;  // empty = no page
+  std::filesystem::path headers;  // a directory or a file; for kHeader
+  bool groups = false;            // the CSV lists groups instead of APIs
+  std::string baseline;           // a version or its beginning; empty = the one before the newest
+  std::filesystem::path html;     // empty = no page
 };
 
 Status CheckVendor(const command::Arguments& arguments) {
@@ -38,6 +41,11 @@ Status CheckVendor(const command::Arguments& arguments) {
     return Fail(ErrorCode::kInvalidArgument,
                 "report writes no PDF: write a page (--html {}) and print it from a browser",
                 page.replace_extension(".html").string());
+  }
+  const bool by_header = arguments.Text("--by") == "header";
+  if (by_header != arguments.Has("--headers")) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--by header and --headers need each other: --by header --headers DIR");
   }
   return CheckPageOption(arguments, "--html");
 }
@@ -76,6 +84,10 @@ Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::
 }
 
 Result<analysis::VendorReport> MakeReport(const Source& source, const ReportRequest& command) {
+  analysis::HeaderOf headers;
+  if (command.by == analysis::GroupBy::kHeader) {
+    FIELDCOST_ASSIGN(headers, ReadHeaders(command.headers));
+  }
   FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(source, command.library));
   const bool only_one = libraries.size() == 1;
   analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
@@ -94,7 +106,7 @@ Result<analysis::VendorReport> MakeReport(const Source& source, const ReportRequ
     return Fail(ErrorCode::kNotFound, "no library of {} has an older version {}",
                 EscapeControl(command.library), EscapeControl(command.baseline));
   }
-  return builder.Finish();
+  return builder.Finish(headers);
 }
 
 std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) {
@@ -137,7 +149,9 @@ Result<int> RunReport(const ReportRequest& command, const Output& output) {
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(VendorJson(made, source.freshness())));
   } else if (output.csv) {
-    FIELDCOST_TRY(WriteStdout(report::VendorCsv(made, ProvenanceOf(source))));
+    const report::Provenance provenance = ProvenanceOf(source);
+    FIELDCOST_TRY(WriteStdout(command.groups ? report::VendorGroupCsv(made, provenance)
+                                             : report::VendorCsv(made, provenance)));
   } else {
     FIELDCOST_TRY(
         WritePaged(report::VendorText(made, output.style) + NoteOf(source, output), output));
@@ -145,9 +159,10 @@ Result<int> RunReport(const ReportRequest& command, const Output& output) {
   return 0;
 }
 
+// REQUIRES: it is one of the names.
 analysis::GroupBy GroupByOf(std::string_view name) {
-  if (name == "both") return analysis::GroupBy::kBoth;
-  return name == "namespace" ? analysis::GroupBy::kNamespace : analysis::GroupBy::kModule;
+  const auto found = std::ranges::find(analysis::kGroupByNames, name);
+  return static_cast<analysis::GroupBy>(found - analysis::kGroupByNames.begin());
 }
 
 command::Command VendorCommand() {
@@ -159,6 +174,8 @@ command::Command VendorCommand() {
 the same bytes (except the age, in text). Examples:
   fieldcost report vendor --library sqlite3
   fieldcost report vendor --library 'libboost_*' --by both --html boost.html
+  fieldcost report vendor --library libz.so.1 --by prefix --csv --groups
+  fieldcost report vendor --library libz.so.1 --by header --headers zlib.h
   fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --csv
   fieldcost report vendor --library sqlite3 --table a.lab)",
       .options = {{.names = "--library",
@@ -168,9 +185,16 @@ the same bytes (except the age, in text). Examples:
                    .required = true},
                   {.names = "--by",
                    .value = "GROUP",
-                   .help = "Groups: libraries, namespaces (or prefixes), or both",
+                   .help = "Groups: libraries, namespaces, both, prefixes of C names, or headers",
                    .default_text = "module",
-                   .choices = {"module", "namespace", "both"}},
+                   .choices = {analysis::kGroupByNames.begin(), analysis::kGroupByNames.end()}},
+                  {.names = "--headers",
+                   .value = "PATH",
+                   .help = "A header, or the directory of the headers, that declares the functions",
+                   .completes = command::Completes::kFiles},
+                  {.names = "--groups",
+                   .help = "One record per group, not per API",
+                   .needs = {"--csv"}},
                   {.names = "--baseline",
                    .value = "VERSION",
                    .help = "Changes since this version [the one before the newest]",
@@ -182,6 +206,8 @@ the same bytes (except the age, in text). Examples:
             return RunReport({.library = arguments.Text("--library"),
                               .table = arguments.Text("--table"),
                               .by = GroupByOf(arguments.Text("--by")),
+                              .headers = arguments.Text("--headers"),
+                              .groups = arguments.Has("--groups"),
                               .baseline = arguments.Text("--baseline"),
                               .html = arguments.Text("--html")},
                              OutputOf(arguments));
