@@ -165,6 +165,30 @@ TEST_F(ReadTableTest, VendorReportCoversRuns) {
             kNotFound);
 }
 
+TEST_F(LabTableTest, VendorReportGroupsByHeaderAndStatesUnknownTimes) {
+  const std::string table =
+      Write("t.lab", wire::LabTableBuilder()
+                         .Run("sqlite3_step", {100, 120, 300})
+                         .Run("sqlite3_exec", {110})
+                         .Row("sqlite3_free", stats::Metric::kCallsPerRun, {7})
+                         .Table());
+  std::filesystem::create_directory(home() / "include");
+  ASSERT_TRUE(WriteFileAtomically(home() / "include/\x1b[31m.h",
+                                  "int sqlite3_step(int);\nint sqlite3_exec(int);\n", 0600));
+  const auto report = [&](const char* format) {
+    const ProcessResult result =
+        Cli({"report", "vendor", "--library", "libsqlite3", "--table", table, "--by", "header",
+             "--headers", Path("include"), format});
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    return result.output;
+  };
+  EXPECT_EQ(Json(report("--json"),
+                 "sorted((g['group'], [(b['min'], b['count']) for b in g['time']['all_calls']"
+                 "['buckets']] if g['time'] else None) for g in d['groups'])"),
+            R"([('\x1b[31m.h', [('64', 3), ('256', 1)]), ('(header not known)', None)])");
+  EXPECT_THAT(report("--color=never"), AllOf(HasSubstr("\\x1b[31m.h"), Not(HasSubstr("\x1b["))));
+}
+
 TEST_F(ReadTableTest, ViewMakesItsPage) {
   const ProcessResult view = Cli({"agent", "view", "--table", table_});
   EXPECT_EQ(view.exit_status, 0) << view.errors;
