@@ -157,7 +157,8 @@ Result<wire::RootMetadata> FetchRoots(http::Client& client, const settings::Agen
         kept.roots[root.metadata.version] = root.bytes;
         return SaveKept(paths, kept);
       }};
-  FIELDCOST_ASSIGN(catalog::TrustedRoot root, catalog::FollowRootChain(client, chain, now));
+  FIELDCOST_ASSIGN(catalog::TrustedRoot root,
+                   catalog::FollowRootChain(catalog::FetchFrom(client), chain, now));
   return std::move(root.metadata);
 }
 

@@ -40,7 +40,7 @@ Status SwitchOff(const settings::AgentPaths& paths) {
 
 Result<std::optional<WallTime>> NextTime(const settings::AgentPaths& paths,
                                          const settings::AgentConfig& config, const Clock& clock) {
-  if (!IsOn(paths) || config.url.empty()) return std::optional<WallTime>();
+  if (!IsOn(paths) || !config.HasCatalogue()) return std::optional<WallTime>();
   FIELDCOST_ASSIGN(const WallTime next, catalog::NextRefresh(paths.catalog_file, clock.Now()));
   return std::optional(next);
 }
@@ -74,7 +74,7 @@ RefreshStatus GetStatus(const settings::AgentPaths& paths, const settings::Agent
       catalog::LoadRefresh(paths.catalog_file).value_or(catalog::StoredRefresh());
   status.failures = stored.state.failures;
   status.problem = std::move(stored.problem);
-  if (!status.is_on || config.url.empty()) return status;
+  if (!status.is_on || !config.HasCatalogue()) return status;
   status.next =
       catalog::RefreshSchedule(stored.state).Corrected(now).value_or(stored.state).next_try;
   status.waiting_for = upload::WaitReason(paths, config, now);

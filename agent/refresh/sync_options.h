@@ -6,7 +6,8 @@
 
 namespace fieldcost::refresh {
 
-// Syncs this user's catalogue with the service of `config`, through its proxy or the environment's.
+// Syncs this user's catalogue with the mirrors or the service of `config`, through its proxy or the
+// environment's.
 catalog::SyncOptions SyncOptionsOf(const settings::AgentPaths& paths,
                                    const settings::AgentConfig& config);
 

@@ -34,6 +34,7 @@ constexpr std::uint64_t kMaxRunFileLimit = 4096;
 constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
 constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
+constexpr std::size_t kMaxMirrors = 16;
 constexpr std::size_t kMaxPresets = 64;
 constexpr std::size_t kMaxIdMapBytes = 64 * kKiB;
 constexpr uid_t kOverflowUser = 65534;  // /proc/sys/kernel/overflowuid, unless changed
@@ -76,11 +77,26 @@ void ReadService(config::TomlFile& file, AgentConfig& config) {
     config.url = std::move(url);
     config.ca_file.clear();
     config.root_sha256.clear();
+    config.catalog_urls.clear();
+    config.catalog_ca_file.clear();
   }
   file.ReadPath("aggregator.ca_file", config.ca_file);
   file.ReadString("aggregator.root_sha256", config.root_sha256);
   if (!config.root_sha256.empty() && !IsHexSha256(config.root_sha256)) {
     file.Refuse("aggregator.root_sha256", "expected 64 lower-case hexadecimal digits");
+  }
+}
+
+void ReadMirrors(config::TomlFile& file, AgentConfig& config) {
+  file.ReadStrings("catalog.urls", config.catalog_urls);
+  file.ReadPath("catalog.ca_file", config.catalog_ca_file);
+  if (config.catalog_urls.size() > kMaxMirrors) {
+    file.Refuse("catalog.urls", "more than 16 addresses");
+  }
+  for (const std::string& url : config.catalog_urls) {
+    if (url.starts_with("https://")) continue;
+    file.Refuse("catalog.urls", "only https:// addresses are accepted");
+    break;
   }
 }
 
@@ -94,6 +110,7 @@ Status Override(const std::filesystem::path& path, FileOf file_of, AgentConfig& 
     return file.error();
   }
   ReadService(*file, config);
+  ReadMirrors(*file, config);
   file->ReadString("aggregator.proxy", config.proxy);
   file->ReadBool("aggregator.download_policy", config.download_policy);
   file->ReadUint("batch.max_batch_bytes", kMinBatchBytes, kMaxBatchBytes, config.max_batch_bytes);
@@ -216,9 +233,16 @@ Result<AgentConfig> AgentConfig::Load(const AgentPaths& paths) {
   // The service of a preset becomes that of the user only by joining it.
   config.suggested = {.url = std::exchange(config.url, {}),
                       .ca_file = std::exchange(config.ca_file, {}),
-                      .root_sha256 = std::exchange(config.root_sha256, {})};
+                      .root_sha256 = std::exchange(config.root_sha256, {}),
+                      .catalog_urls = std::exchange(config.catalog_urls, {}),
+                      .catalog_ca_file = std::exchange(config.catalog_ca_file, {})};
   FIELDCOST_TRY(Override(paths.service_file(), FileOf::kUser, config));
   FIELDCOST_TRY(Override(paths.config_file, FileOf::kUser, config));
+  const bool is_suggested = !config.url.empty() && config.url == config.suggested.url;
+  if (is_suggested && config.catalog_urls.empty()) {
+    config.catalog_urls = config.suggested.catalog_urls;
+    config.catalog_ca_file = config.suggested.catalog_ca_file;
+  }
   return config;
 }
 

@@ -19,6 +19,8 @@ struct Suggestion {
   std::string url;  // empty = none
   std::filesystem::path ca_file;
   std::string root_sha256;
+  std::vector<std::string> catalog_urls;
+  std::filesystem::path catalog_ca_file;
 };
 
 // The settings of an agent. Each of these files overrides those before it; every key is optional,
@@ -27,7 +29,8 @@ struct Suggestion {
 //                                   suggested
 //   service.toml                    the service, written by `fieldcost agent join`
 //   agent.toml                      the user's own
-// A file that names another url does not inherit the ca_file and root_sha256 of the previous one.
+// A file that names another url does not inherit the ca_file, root_sha256 and mirrors of the
+// previous one.
 struct AgentConfig {
   // [aggregator]
   std::string url;                // empty = nothing is uploaded or synced
@@ -35,6 +38,9 @@ struct AgentConfig {
   std::string proxy;              // "http://host:port"; empty = use HTTPS_PROXY and NO_PROXY
   std::string root_sha256;        // the root that may be pinned for url, 64 hex digits; empty = any
   bool download_policy = true;    // follow the service's signed policy
+  // [catalog]
+  std::vector<std::string> catalog_urls;  // mirrors, tried in random order; empty = url
+  std::filesystem::path catalog_ca_file;  // of the mirrors; empty = system trust store
   // [batch]
   std::uint64_t max_batch_bytes = 128 * 1024;
   std::uint64_t max_batch_age_hours = 24;
@@ -73,6 +79,8 @@ struct AgentConfig {
   std::vector<wire::PolicyModule> policy_modules;  // replace the built-in list unless empty
   std::vector<wire::PolicyWeight> policy_weights;
 
+  // Whether the catalogue can be synced.
+  bool HasCatalogue() const { return !url.empty() || !catalog_urls.empty(); }
   // What a user without a service can do, as a clause: "join one with fieldcost agent join URL".
   std::string HowToJoin() const;
 

@@ -12,10 +12,9 @@
 #include "common/base/time_text.h"
 #include "common/catalog/catalog_schema.h"
 #include "common/catalog/metadata_update.h"
-#include "common/catalog/root_chain.h"
 #include "common/catalog/rotation.h"
 #include "common/catalog/witness.h"
-#include "common/crypto/sha256.h"
+#include "common/crypto/random.h"
 #include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {
@@ -69,11 +68,13 @@ class Syncer {
   Status CheckRoom(const std::vector<std::uint32_t>& fragments) const;
   Status AdoptSnapshot(const wire::SnapshotMetadata& snapshot);
   Result<std::vector<bool>> Stale() const;
-  Status FetchAll(http::Client& client);
+  Result<std::optional<wire::SnapshotMetadata>> Update(MirrorConnection& mirror);
+  Status FetchAll(MirrorConnection& mirror);
   // Fetches a fragment's rows, and verifies that they are those named by the snapshot.
-  Result<std::vector<stats::StatRow>> FetchFragment(http::Client& client, std::uint32_t fragment,
+  Result<std::vector<stats::StatRow>> FetchFragment(MirrorConnection& mirror,
+                                                    std::uint32_t fragment,
                                                     const WantedFragment& wanted);
-  Status FetchAndStore(http::Client& client, std::uint32_t fragment);
+  Status FetchAndStore(MirrorConnection& mirror, std::uint32_t fragment);
   Status Store(std::uint32_t fragment, const WantedFragment& wanted,
                const std::vector<stats::StatRow>& rows);
   Result<WantedFragment> Wanted(std::uint32_t fragment) const;
@@ -147,18 +148,17 @@ Result<std::uint32_t> Syncer::FragmentOfWantedApi() const {
   return wire::FragmentIndexOf(name.substr(0, mark), name.substr(mark + 1), state_.fragment_bits);
 }
 
-Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
+Result<std::vector<stats::StatRow>> Syncer::FetchFragment(MirrorConnection& mirror,
                                                           std::uint32_t fragment,
                                                           const WantedFragment& wanted) {
   const std::string what = fmt::format("fragment {}", fragment);
-  FIELDCOST_ASSIGN(
-      const std::string untrusted_bytes,
-      catalog::Fetch(client, wire::FragmentPath(wanted.sha256), wanted.size_bytes, what));
+  FIELDCOST_ASSIGN(const std::string untrusted_bytes,
+                   mirror.FetchNamed({.path = wire::FragmentPath(wanted.sha256),
+                                      .size_bytes = wanted.size_bytes,
+                                      .sha256 = wanted.sha256,
+                                      .what = what,
+                                      .named_by = "snapshot"}));
   report_.bytes_fetched += untrusted_bytes.size();
-  if (untrusted_bytes.size() != wanted.size_bytes ||
-      crypto::Sha256(untrusted_bytes) != wanted.sha256) {
-    return Fail(ErrorCode::kUnauthenticated, "{} is not the one that the snapshot names", what);
-  }
   auto rows = wire::DecodeFragment(untrusted_bytes);
   if (!rows) return Within(rows.error(), what);
   for (const stats::StatRow& row : *rows) {
@@ -171,9 +171,9 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
   return rows;
 }
 
-Status Syncer::FetchAndStore(http::Client& client, std::uint32_t fragment) {
+Status Syncer::FetchAndStore(MirrorConnection& mirror, std::uint32_t fragment) {
   FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
-  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, FetchFragment(client, fragment, wanted));
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, FetchFragment(mirror, fragment, wanted));
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   FIELDCOST_TRY(Store(fragment, wanted, rows));
   FIELDCOST_TRY(SaveState(database_, state_));
@@ -248,7 +248,15 @@ Status Syncer::CheckRoom(const std::vector<std::uint32_t>& fragments) const {
               needed_bytes / kKiB);
 }
 
-Status Syncer::FetchAll(http::Client& client) {
+Result<std::optional<wire::SnapshotMetadata>> Syncer::Update(MirrorConnection& mirror) {
+  for (;;) {
+    auto snapshot = UpdateMetadata(mirror, database_, state_, options_.root_file, clock_.Now());
+    if (snapshot || !IsOfMirror(snapshot.error())) return snapshot;
+    FIELDCOST_TRY(mirror.SkipMirror(snapshot.error()));
+  }
+}
+
+Status Syncer::FetchAll(MirrorConnection& mirror) {
   FIELDCOST_ASSIGN(std::vector<bool> stale, Stale());
   const auto count = static_cast<std::uint32_t>(stale.size());
   const std::vector<std::uint32_t> order = FragmentOrder(state_.seed, count);
@@ -276,13 +284,13 @@ Status Syncer::FetchAll(http::Client& client) {
   for (const std::uint32_t position : positions) fragments.push_back(order[position]);
   FIELDCOST_TRY(CheckRoom(fragments));
   for (const std::uint32_t fragment : wanted) {
-    FIELDCOST_TRY(FetchAndStore(client, fragment));
+    FIELDCOST_TRY(FetchAndStore(mirror, fragment));
   }
   for (const std::uint32_t position : positions) {
     // Progress is stored with the fragment: if storing fails, this sync ends and forgets it.
     state_.cursor = (std::uint64_t{position} + 1) % count;
     ++state_.share_done;
-    FIELDCOST_TRY(FetchAndStore(client, order[position]));
+    FIELDCOST_TRY(FetchAndStore(mirror, order[position]));
   }
   state_.share_complete_day = today_;
   state_.is_complete = state_.is_complete || limit == count;
@@ -318,12 +326,17 @@ Result<SyncReport> Syncer::Fetch() {
   } else {
     http::ClientOptions server = options_.server;
     server.max_response_bytes = kMaxResponseBytes;
-    FIELDCOST_ASSIGN(http::Client client, http::Client::Create(std::move(server)));
-    FIELDCOST_ASSIGN(const std::optional<wire::SnapshotMetadata> snapshot,
-                     UpdateMetadata(client, database_, state_, options_.root_file, clock_.Now()));
+    std::vector<Mirror> list = options_.mirrors;
+    if (list.empty()) list.push_back({.url = server.url, .proxy_url = server.proxy_url});
+    const std::uint64_t seed =
+        options_.mirror_seed != 0 ? options_.mirror_seed : crypto::RandomUint64();
+    FIELDCOST_ASSIGN(Mirrors mirrors, Mirrors::Create(std::move(list), seed));
+    MirrorConnection mirror(mirrors, std::move(server));
+    FIELDCOST_ASSIGN(const std::optional<wire::SnapshotMetadata> snapshot, Update(mirror));
     if (snapshot) FIELDCOST_TRY(AdoptSnapshot(*snapshot));
     FIELDCOST_TRY(AddToWitness());
-    FIELDCOST_TRY(FetchAll(client));
+    FIELDCOST_TRY(FetchAll(mirror));
+    report_.skipped_mirrors = mirrors.Skipped();
     state_.last_sync = clock_.Now();
     FIELDCOST_TRY(SaveProgress());
   }

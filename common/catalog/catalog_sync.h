@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/catalog/mirrors.h"
 #include "common/http/client.h"
 
 namespace fieldcost::catalog {
@@ -14,7 +16,10 @@ namespace fieldcost::catalog {
 struct SyncOptions {
   std::filesystem::path catalog_file;  // created if absent
   std::filesystem::path root_file;     // pinned root metadata, needed for the first sync
+  // The service. Its url and proxy are used if there are no mirrors, the rest for each connection.
   http::ClientOptions server;
+  std::vector<Mirror> mirrors;          // tried in random order
+  std::uint64_t mirror_seed = 0;        // of that order; 0 = drawn
   bool full = false;                    // all stale fragments now, instead of today's share
   std::uint32_t fragments_per_day = 0;  // 0 = a seventh of all, at least 1
   // Fetches only if a refresh is due (refresh_schedule.h), and counts a failure. Contacts the
@@ -33,6 +38,7 @@ struct SyncReport {
   std::uint32_t fragments_fetched = 0;
   std::uint32_t fragments_stale = 0;  // left for the following days
   std::uint64_t bytes_fetched = 0;
+  std::vector<std::string> skipped_mirrors;  // "https://a.example: why", escaped
   bool already_done_today = false;
   std::uint64_t witnessed_snapshots = 0;  // in the witness file; 0 = there is none
   bool is_new_in_witness = false;         // the current one was added by this sync
@@ -46,8 +52,10 @@ struct SyncReport {
 // fetches the day's share, in an order seeded by this catalogue's own random
 // number, and nothing more on the same day (UTC). kUnauthenticated: wrong signature, a version
 // lower than one seen before (rollback), expired metadata (freeze), or a fragment whose hash is not
-// the snapshot's (mix-and-match). Nothing unverified is ever stored. kIo: too little space on the
-// disk; the existing content remains. kUnavailable also if another process is syncing.
+// the snapshot's (mix-and-match). A mirror that fails in any of these ways is skipped; fragments
+// may come from several mirrors, since their names are hashes. Nothing unverified is ever stored.
+// kIo: too little space on the disk; the existing content remains. kUnavailable also if another
+// process is syncing.
 //
 // A success sets the time of the next automatic refresh. An automatic attempt is recorded as failed
 // before the server is contacted, so that one that is killed, or whose outcome cannot be stored on

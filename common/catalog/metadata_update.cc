@@ -71,7 +71,7 @@ class RootSaver {
   wire::RootMetadata newest_;  // of the saved ones; version 0 = none
 };
 
-Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& database,
+Result<wire::RootMetadata> UpdateRoot(MirrorConnection& mirror, sqlite::Database& database,
                                       SyncState& state, const std::filesystem::path& pinned_root,
                                       WallTime now) {
   RootSaver saver(database, state);
@@ -79,19 +79,22 @@ Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& da
   FIELDCOST_ASSIGN(chain.kept, saver.Load());
   FIELDCOST_ASSIGN(chain.pinned, PinnedRoot(pinned_root, chain.kept.empty()));
   chain.save = std::ref(saver);
-  FIELDCOST_ASSIGN(TrustedRoot root, FollowRootChain(client, chain, now));
+  const FetchFile fetch = [&mirror](const std::string& path, std::size_t max_bytes,
+                                    std::string_view what) {
+    return mirror.Fetch(path, max_bytes, what);
+  };
+  FIELDCOST_ASSIGN(TrustedRoot root, FollowRootChain(fetch, chain, now));
   return std::move(root.metadata);
 }
 
-Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Database& database,
-                                                SyncState& state, const wire::RootMetadata& root,
-                                                WallTime now) {
-  const auto fetched =
-      Fetch(client, wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata");
+Result<wire::TimestampMetadata> UpdateTimestamp(MirrorConnection& mirror,
+                                                sqlite::Database& database, SyncState& state,
+                                                const wire::RootMetadata& root, WallTime now) {
+  const auto fetched = mirror.Fetch(wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata");
   if (!fetched && fetched.error().code == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kNotFound,
                 "{} has published nothing yet: a server publishes when it starts; try again later",
-                client.origin());
+                mirror.url());
   }
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, fetched);
   auto timestamp = wire::VerifyTimestamp(untrusted_bytes, root);
@@ -118,19 +121,18 @@ Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Da
   return timestamp;
 }
 
-Result<wire::SnapshotMetadata> FetchSnapshot(http::Client& client, const wire::RootMetadata& root,
+Result<wire::SnapshotMetadata> FetchSnapshot(MirrorConnection& mirror,
+                                             const wire::RootMetadata& root,
                                              const wire::TimestampMetadata& timestamp) {
   if (timestamp.snapshot_bytes > wire::kMaxMetadataBytes) {
     return Fail(ErrorCode::kTooLarge, "snapshot metadata has {} bytes", timestamp.snapshot_bytes);
   }
   FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                   Fetch(client, wire::SnapshotPath(timestamp.snapshot_sha256),
-                         timestamp.snapshot_bytes, "snapshot metadata"));
-  if (untrusted_bytes.size() != timestamp.snapshot_bytes ||
-      crypto::Sha256(untrusted_bytes) != timestamp.snapshot_sha256) {
-    return Fail(ErrorCode::kUnauthenticated,
-                "snapshot metadata is not the one that the timestamp names (mix-and-match)");
-  }
+                   mirror.FetchNamed({.path = wire::SnapshotPath(timestamp.snapshot_sha256),
+                                      .size_bytes = timestamp.snapshot_bytes,
+                                      .sha256 = timestamp.snapshot_sha256,
+                                      .what = "snapshot metadata",
+                                      .named_by = "timestamp"}));
   auto snapshot = wire::VerifySnapshot(untrusted_bytes, root);
   if (!snapshot) return Within(snapshot.error(), "snapshot metadata");
   if (snapshot->version != timestamp.snapshot_version) {
@@ -149,17 +151,17 @@ Result<wire::SnapshotMetadata> FetchSnapshot(http::Client& client, const wire::R
 }  // namespace
 
 Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
-    http::Client& client, sqlite::Database& database, SyncState& state,
+    MirrorConnection& mirror, sqlite::Database& database, SyncState& state,
     const std::filesystem::path& pinned_root, WallTime now) {
   FIELDCOST_ASSIGN(const wire::RootMetadata root,
-                   UpdateRoot(client, database, state, pinned_root, now));
+                   UpdateRoot(mirror, database, state, pinned_root, now));
   FIELDCOST_ASSIGN(const wire::TimestampMetadata timestamp,
-                   UpdateTimestamp(client, database, state, root, now));
+                   UpdateTimestamp(mirror, database, state, root, now));
   if (state.snapshot_floor != 0 && timestamp.snapshot_version == state.snapshot_floor) {
     FIELDCOST_TRY(CheckExpiry("snapshot metadata", state.snapshot_expires, now));
     return std::optional<wire::SnapshotMetadata>();
   }
-  FIELDCOST_ASSIGN(wire::SnapshotMetadata snapshot, FetchSnapshot(client, root, timestamp));
+  FIELDCOST_ASSIGN(wire::SnapshotMetadata snapshot, FetchSnapshot(mirror, root, timestamp));
   FIELDCOST_TRY(CheckExpiry("snapshot metadata", snapshot.expires, now));
   state.snapshot_floor = snapshot.version;
   state.snapshot_version = snapshot.version;

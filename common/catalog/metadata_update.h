@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/catalog/catalog_schema.h"
-#include "common/http/client.h"
+#include "common/catalog/mirrors.h"
 #include "common/wire/metadata.h"
 
 namespace fieldcost::catalog {
@@ -18,8 +18,10 @@ namespace fieldcost::catalog {
 // `state` is the catalogue's state and is kept equal to what is stored. Starts from `pinned_root`,
 // which may be missing once the catalogue has roots. Returns the snapshot if it differs from the
 // stored one, else nullopt. Errors as for Sync().
+// Roots and the timestamp come from the current mirror, which the caller skips after an error; the
+// snapshot, which the timestamp names by its hash, from any.
 Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
-    http::Client& client, sqlite::Database& database, SyncState& state,
+    MirrorConnection& mirror, sqlite::Database& database, SyncState& state,
     const std::filesystem::path& pinned_root, WallTime now);
 
 }  // namespace fieldcost::catalog

@@ -103,7 +103,13 @@ Result<std::string> Fetch(http::Client& client, const std::string& path, std::si
   return std::move(response->body);
 }
 
-Result<TrustedRoot> FollowRootChain(http::Client& client, const RootChain& chain, WallTime now) {
+FetchFile FetchFrom(http::Client& client) {
+  return [&client](const std::string& path, std::size_t max_bytes, std::string_view what) {
+    return Fetch(client, path, max_bytes, what);
+  };
+}
+
+Result<TrustedRoot> FollowRootChain(const FetchFile& fetch, const RootChain& chain, WallTime now) {
   FIELDCOST_ASSIGN(TrustedRoot root, Start(chain));
   int fetched = 0;
   for (;;) {
@@ -116,8 +122,7 @@ Result<TrustedRoot> FollowRootChain(http::Client& client, const RootChain& chain
       }
     }
     if (fetched++ == kMaxRootUpdates) break;
-    auto untrusted =
-        Fetch(client, wire::RootVersionPath(version), kMaxRootBytes, NameOfRoot(version));
+    auto untrusted = fetch(wire::RootVersionPath(version), kMaxRootBytes, NameOfRoot(version));
     if (!untrusted && untrusted.error().code == ErrorCode::kNotFound) break;
     if (!untrusted) return untrusted.error();
     FIELDCOST_ASSIGN(root, VerifyNext(root.metadata, std::move(*untrusted)));

@@ -26,6 +26,11 @@ inline constexpr std::size_t kMaxRootBytes = 64 * kKiB;
 // (kTooLarge). `what` names it in messages.
 Result<std::string> Fetch(http::Client& client, const std::string& path, std::size_t max_bytes,
                           std::string_view what);
+// The same, from a source that it knows.
+using FetchFile = std::function<Result<std::string>(const std::string& path, std::size_t max_bytes,
+                                                    std::string_view what)>;
+// `client` must outlive the result.
+FetchFile FetchFrom(http::Client& client);
 
 struct TrustedRoot {
   wire::RootMetadata metadata;
@@ -45,11 +50,11 @@ struct RootChain {
 };
 
 // Starts from the pinned root (it names its own keys) and follows root N+1, N+2, ... through those
-// kept and then through the server's, as long as it has one. Each must be signed by the keys of its
-// predecessor and by its own, and have exactly that version; only the last must not have expired.
-// kUnauthenticated also if the pinned root differs from the kept one of its version, or if the
-// chain ends before the newest kept root.
-Result<TrustedRoot> FollowRootChain(http::Client& client, const RootChain& chain, WallTime now);
+// kept and then through those fetched, as long as there is one. Each must be signed by the keys of
+// its predecessor and by its own, and have exactly that version; only the last must not have
+// expired. kUnauthenticated also if the pinned root differs from the kept one of its version, or if
+// the chain ends before the newest kept root.
+Result<TrustedRoot> FollowRootChain(const FetchFile& fetch, const RootChain& chain, WallTime now);
 
 // Whether the two lists have different keys, in any order.
 bool KeysDiffer(const std::vector<crypto::PublicKey>& left,

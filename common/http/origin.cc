@@ -23,6 +23,12 @@ bool IsHostName(std::string_view text) {
          });
 }
 
+bool IsPathPart(std::string_view text) {
+  return !text.empty() && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsWordCharacter(c) || c == '-' || c == '.' || c == '~'; });
+}
+
 }  // namespace
 
 std::string Origin::Authority() const {
@@ -63,6 +69,25 @@ Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
   }
   origin.port = static_cast<std::uint16_t>(*number);
   return origin;
+}
+
+Result<BaseUrl> ParseBaseUrl(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::size_t path = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);
+  if (path == std::string_view::npos) return BaseUrl{.server = std::string(text), .path = {}};
+  BaseUrl base{.server = std::string(text.substr(0, path)), .path = std::string(text.substr(path))};
+  if (base.path.ends_with('/')) base.path.pop_back();
+  bool is_valid = base.path.size() <= kMaxBasePathBytes;
+  if (!base.path.empty()) {
+    for (const std::string_view part : Split(std::string_view(base.path).substr(1), "/")) {
+      is_valid = is_valid && IsPathPart(part);
+    }
+  }
+  if (is_valid) return base;
+  return Fail(ErrorCode::kInvalidArgument,
+              "'{}': expected https://host[:port][/path], where the path has no '?', '#' or '%' "
+              "and no empty part",
+              EscapeControl(text));
 }
 
 }  // namespace fieldcost::http

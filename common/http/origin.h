@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,5 +25,17 @@ struct Origin {
 // or fragment.
 Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
                            std::uint16_t default_port);
+
+// A folder on a server, below which files are fetched: "https://host[:port][/path]".
+struct BaseUrl {
+  std::string server;  // "https://host:port", without a path; Client::Create() checks it
+  std::string path;    // "" or "/a/b", without a final slash
+};
+
+inline constexpr std::size_t kMaxBasePathBytes = 512;
+
+// kInvalidArgument unless the path consists of parts of letters, digits, "-", ".", "_" and "~", at
+// most kMaxBasePathBytes in total, none of them "." or "..". A final slash is ignored.
+Result<BaseUrl> ParseBaseUrl(std::string_view text);
 
 }  // namespace fieldcost::http

@@ -31,6 +31,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(again && again->Authority() == origin->Authority());
     (void)IsExcepted(second, origin->host, origin->port);
   }
+  if (const auto base = ParseBaseUrl(first)) {
+    FIELDCOST_CHECK(base->path.size() <= kMaxBasePathBytes && !base->path.ends_with('/'));
+    const auto again = ParseBaseUrl(base->server + base->path);
+    FIELDCOST_CHECK(again && again->server == base->server && again->path == base->path);
+  }
   (void)ChooseProxy(first, "", {.https_proxy = second, .no_proxy = std::string(bytes)});
   (void)ParseIpAddress(first);
   return 0;

@@ -35,6 +35,7 @@ TEST(AgentConfigTest, ShippedFileShowsTheDefaults) {
   const AgentConfig defaults;
   EXPECT_EQ(shipped->url, defaults.url);
   EXPECT_EQ(shipped->ca_file, defaults.ca_file);
+  EXPECT_EQ(shipped->catalog_urls, defaults.catalog_urls);
   EXPECT_EQ(shipped->max_batch_bytes, defaults.max_batch_bytes);
   EXPECT_EQ(shipped->max_batch_age_hours, defaults.max_batch_age_hours);
   EXPECT_EQ(shipped->selection_probability, defaults.selection_probability);

@@ -100,6 +100,45 @@ TEST_F(PresetTest, TheServiceIsOnlySuggested) {
   EXPECT_EQ(config->ca_file, "");
 }
 
+TEST_F(PresetTest, MirrorsBelongToTheServiceThatIsJoined) {
+  const std::vector<std::string> mirrors = {"https://a.example/pub", "https://b.example"};
+  const std::string text =
+      "[aggregator]\nurl = \"https://first.example\"\n[catalog]\nurls = "
+      "[\"https://a.example/pub\", \"https://b.example\"]\nca_file = \"mirrors.pem\"\n";
+  Preset("10.toml", text);
+  auto config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_FALSE(config->HasCatalogue()) << "nothing is contacted before joining";
+  EXPECT_EQ(config->suggested.catalog_urls, mirrors);
+
+  const auto join = [&](const std::string& url) {
+    ASSERT_TRUE(
+        WriteFileAtomically(paths_.service_file(), "[aggregator]\nurl = \"" + url + "\"\n", 0600));
+    config = AgentConfig::Load(paths_);
+    ASSERT_TRUE(config) << config.error().message;
+  };
+  join("https://first.example");
+  EXPECT_EQ(config->catalog_urls, mirrors);
+  EXPECT_EQ(config->catalog_ca_file, paths_.presets_dir / "mirrors.pem");
+  join("https://other.example");
+  EXPECT_TRUE(config->catalog_urls.empty());
+  EXPECT_EQ(config->catalog_ca_file, "");
+
+  // A user may have mirrors without a service.
+  std::filesystem::remove(paths_.service_file());
+  ASSERT_TRUE(
+      WriteFileAtomically(paths_.config_file, "[catalog]\nurls = [\"https://m.example\"]\n", 0600));
+  config = AgentConfig::Load(paths_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_TRUE(config->HasCatalogue());
+  EXPECT_EQ(config->catalog_urls, std::vector<std::string>{"https://m.example"});
+  for (const char* invalid : {"[\"http://m.example\"]", "[\"\"]", "\"https://m.example\""}) {
+    ASSERT_TRUE(WriteFileAtomically(paths_.config_file,
+                                    std::string("[catalog]\nurls = ") + invalid + "\n", 0600));
+    EXPECT_THAT(Refusal().message, HasSubstr("urls")) << invalid;
+  }
+}
+
 TEST_F(PresetTest, MissingDirectoryChangesNothing) {
   paths_.presets_dir = directory_.path() / "missing";
   EXPECT_EQ(AgentConfig::Load(paths_)->url, "");

@@ -103,6 +103,12 @@ std::string Publisher::Get(const std::string& path) {
   return files_.at(path);
 }
 
+std::optional<std::string> Publisher::Find(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto file = files_.find(path);
+  return file == files_.end() ? std::nullopt : std::optional(file->second);
+}
+
 void Publisher::Set(const std::string& path, std::string body) {
   const std::lock_guard lock(mutex_);
   files_[path] = std::move(body);

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Publisher {
 
   // Files as served, by path; tests change them to attack.
   std::string Get(const std::string& path);
+  std::optional<std::string> Find(const std::string& path);  // nullopt = not served
   void Set(const std::string& path, std::string body);
   void Remove(const std::string& path);
   // The response for files that do not exist: 404 at first.
@@ -46,6 +48,7 @@ class Publisher {
   // Serves this many fragments and responds 503 to later requests; -1 = no limit.
   void FailAfterFragments(int count);
 
+  const Certificates& certificates() const { return certificates_; }
   // Options of a client with its catalogue in `directory`/catalog.db.
   catalog::SyncOptions Client(const std::filesystem::path& directory) const;
 

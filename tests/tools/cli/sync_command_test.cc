@@ -1,3 +1,4 @@
+#include "tests/common/catalog/mirror_server.h"
 #include "tests/tools/cli/catalog_fixture.h"
 
 namespace fieldcost::cli {
@@ -80,6 +81,28 @@ TEST_F(SyncCommandTest, AnIncompleteCatalogueHasNoOrderByTotal) {
   publisher_.FailAfterFragments(-1);
   ASSERT_EQ(Cli({"sync"}).exit_status, 0) << "completes it";
   EXPECT_EQ(Cli({"top"}).exit_status, 0);
+}
+
+TEST_F(SyncCommandTest, FetchesFromMirrorsAndReportsThoseThatFail) {
+  publisher_.Publish(rows_, 2, SystemClock().Now());
+  testing::MirrorServer good(publisher_, "/pub/fieldcost");
+  testing::MirrorServer broken(publisher_, "/gone", [](const auto&, http::Response& response) {
+    response = {.status = 503};
+  });
+  std::filesystem::copy_file(publisher_.Client(home()).root_file, home() / "catalog_root");
+  WriteConfig("[catalog]\nurls = [\"" + broken.Address().url + "\", \"" + good.Address().url +
+              "\"]\nca_file = \"" + publisher_.certificates().ca.string() + "\"\n");
+  // The order is drawn each time.
+  bool was_skipped = false;
+  for (int i = 0; i < 40 && !was_skipped; ++i) {
+    const ProcessResult synced = Cli({"sync", "--full"});
+    ASSERT_EQ(synced.exit_status, 0) << synced.errors;
+    was_skipped = synced.output.find("skipped " + broken.Address().url) != std::string::npos;
+    EXPECT_EQ(was_skipped, synced.output.find("503") != std::string::npos) << synced.output;
+  }
+  EXPECT_TRUE(was_skipped);
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty()) << "the service";
+  EXPECT_THAT(Cli({"sync", "--full", "--json"}).output, HasSubstr("\"skipped_mirrors\": ["));
 }
 
 TEST_F(SyncCommandTest, WithoutAServiceItCannotBeSwitchedOn) {

@@ -41,9 +41,10 @@ std::string WitnessText(const std::filesystem::path& file, const catalog::SyncRe
 }
 
 Status CheckService(const SyncPlace& place) {
-  if (!place.config.url.empty()) return {};
+  if (place.config.HasCatalogue()) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "sync: [aggregator] url is not set in {}, and no service is joined; {}",
+              "sync: neither [aggregator] url nor [catalog] urls is set in {}, and no service is "
+              "joined; {}",
               place.paths.config_file.string(), place.config.HowToJoin());
 }
 
@@ -67,6 +68,7 @@ Result<int> FetchNow(const SyncPlace& place, const SyncRequest& request, const O
     text = fmt::format("fetched {}, {}\n", Counted(report.fragments_fetched, "fragment"),
                        Counted(report.bytes_fetched, "byte"));
   }
+  for (const std::string& mirror : report.skipped_mirrors) text += "skipped " + mirror + "\n";
   text += WitnessText(request.witness, report);
   FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, SystemClock().Now()), output));
   return 0;

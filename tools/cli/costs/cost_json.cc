@@ -32,10 +32,13 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
 }
 
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness) {
+  json::array skipped;
+  for (const std::string& mirror : report.skipped_mirrors) skipped.push_back(Text(mirror));
   return Print({{"fragments_fetched", report.fragments_fetched},
                 {"fragments_stale", report.fragments_stale},
                 {"bytes_fetched", report.bytes_fetched},
                 {"already_done_today", report.already_done_today},
+                {"skipped_mirrors", std::move(skipped)},
                 {"witnessed_snapshots", report.witnessed_snapshots == 0
                                             ? json::value(nullptr)
                                             : json::value(report.witnessed_snapshots)},

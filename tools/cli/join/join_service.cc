@@ -76,8 +76,9 @@ Result<ServiceOffer> AskService(const JoinRequest& request, const settings::Agen
                             .proxy_url = http::ChooseProxy(request.url, request.proxy)}));
   offer.url = client.origin();
   FIELDCOST_ASSIGN(offer.root, RootToPin(client, paths, request));
-  FIELDCOST_ASSIGN(catalog::TrustedRoot newest,
-                   catalog::FollowRootChain(client, {.pinned = offer.root}, now));
+  FIELDCOST_ASSIGN(
+      catalog::TrustedRoot newest,
+      catalog::FollowRootChain(catalog::FetchFrom(client), {.pinned = offer.root}, now));
   offer.operated_by = std::move(newest.metadata.operated_by);
   return offer;
 }
