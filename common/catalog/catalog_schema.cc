@@ -36,6 +36,12 @@ CREATE TABLE fragments (
   sha256 BLOB,
   fetched_day INTEGER NOT NULL DEFAULT 0
 );
+-- Unverified first bytes of fragments.
+CREATE TABLE parts (
+  number INTEGER PRIMARY KEY,
+  sha256 BLOB NOT NULL UNIQUE,
+  bytes BLOB NOT NULL
+);
 
 -- Rows are large: in a table by number they fill its pages, and no index has to carry them.
 CREATE TABLE apis (
@@ -228,6 +234,37 @@ Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& d
     if (!found) return roots;
     roots[select.ColumnInt(0)] = select.ColumnText(1);
   }
+}
+
+Result<std::string> LoadPart(const sqlite::Database& database, const std::string& sha256) {
+  sqlite::Statement select = database.Prepare("SELECT bytes FROM parts WHERE sha256 = ?1");
+  select.Blob(sha256);
+  FIELDCOST_ASSIGN(const bool found, select.Step());
+  return found ? select.ColumnText(0) : std::string();
+}
+
+Status SavePart(sqlite::Database& database, const std::string& sha256,
+                const std::string& untrusted_part) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  FIELDCOST_TRY(database.Prepare("DELETE FROM parts WHERE sha256 = ?1").Blob(sha256).Run());
+  if (!untrusted_part.empty()) {
+    FIELDCOST_TRY(database.Prepare("INSERT INTO parts (sha256, bytes) VALUES (?1, ?2)")
+                      .Blob(sha256)
+                      .Blob(untrusted_part)
+                      .Run());
+    FIELDCOST_TRY(database
+                      .Prepare("DELETE FROM parts WHERE number NOT IN "
+                               "(SELECT number FROM parts ORDER BY number DESC LIMIT ?1)")
+                      .Int(kMaxParts)
+                      .Run());
+  }
+  return transaction.Commit();
+}
+
+Status RemoveOldParts(sqlite::Database& database) {
+  FIELDCOST_CHECK(database.InTransaction());
+  return database.Execute(
+      "DELETE FROM parts WHERE sha256 NOT IN (SELECT wanted_sha256 FROM fragments)");
 }
 
 Status SaveRoot(sqlite::Database& database, std::uint64_t version, const std::string& bytes) {

@@ -19,6 +19,7 @@ namespace fieldcost::catalog {
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
 inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::uint64_t kMaxParts = 4;  // the number of connections of a sync
 
 // Everything except roots, fragments and rows: the verified metadata and the progress of today's
 // share.
@@ -67,6 +68,14 @@ stats::FieldCost CostOfColumn(std::uint64_t total);
 Result<SyncState> LoadState(const sqlite::Database& database);
 // All verified roots, signed, by version.
 Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database);
+
+// The first bytes of the fragment with this hash, unverified, if a sync was cut off; else empty.
+Result<std::string> LoadPart(const sqlite::Database& database, const std::string& sha256);
+// Replaces them, and keeps at most kMaxParts fragments' parts, the newest. Empty: removes them.
+Status SavePart(sqlite::Database& database, const std::string& sha256,
+                const std::string& untrusted_part);
+// Removes the parts of fragments that are not in the current snapshot.
+Status RemoveOldParts(sqlite::Database& database);
 
 // REQUIRES: inside a Transaction, so that it is atomic with the changes it belongs to.
 Status SaveRoot(sqlite::Database& database, std::uint64_t version, const std::string& bytes);

@@ -113,6 +113,7 @@ Status Syncer::AdoptSnapshot(const wire::SnapshotMetadata& snapshot) {
         .Int(static_cast<std::uint64_t>(reference.size_bytes));
     FIELDCOST_TRY(upsert.Run());
   }
+  FIELDCOST_TRY(RemoveOldParts(database_));
   state_.fragment_bits = snapshot.fragment_bits;
   FIELDCOST_TRY(SaveState(database_, state_));
   return transaction.Commit();
@@ -152,14 +153,21 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(MirrorConnection& mirr
                                                           std::uint32_t fragment,
                                                           const WantedFragment& wanted) {
   const std::string what = fmt::format("fragment {}", fragment);
-  FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                   mirror.FetchNamed({.path = wire::FragmentPath(wanted.sha256),
-                                      .size_bytes = wanted.size_bytes,
-                                      .sha256 = wanted.sha256,
-                                      .what = what,
-                                      .named_by = "snapshot"}));
-  report_.bytes_fetched += untrusted_bytes.size();
-  auto rows = wire::DecodeFragment(untrusted_bytes);
+  FIELDCOST_ASSIGN(std::string part, LoadPart(database_, wanted.sha256));
+  if (part.size() > wanted.size_bytes) part.clear();
+  const auto untrusted_bytes = mirror.FetchNamed({.path = wire::FragmentPath(wanted.sha256),
+                                                  .size_bytes = wanted.size_bytes,
+                                                  .sha256 = wanted.sha256,
+                                                  .what = what,
+                                                  .named_by = "snapshot"},
+                                                 part);
+  if (!untrusted_bytes) {
+    // Only saves a download: a full disk must not hide why the sync has failed.
+    static_cast<void>(SavePart(database_, wanted.sha256, part));
+    return untrusted_bytes.error();
+  }
+  report_.bytes_fetched += untrusted_bytes->size();
+  auto rows = wire::DecodeFragment(*untrusted_bytes);
   if (!rows) return Within(rows.error(), what);
   for (const stats::StatRow& row : *rows) {
     const stats::ApiKey& api = row.key.api;
@@ -228,6 +236,7 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
     state_.row_count += group.size();
     begin = end;
   }
+  FIELDCOST_TRY(database_.Prepare("DELETE FROM parts WHERE sha256 = ?1").Blob(wanted.sha256).Run());
   return mark.Int(fragment).Blob(wanted.sha256).Int(static_cast<std::uint64_t>(today_)).Run();
 }
 

@@ -127,12 +127,14 @@ Result<wire::SnapshotMetadata> FetchSnapshot(MirrorConnection& mirror,
   if (timestamp.snapshot_bytes > wire::kMaxMetadataBytes) {
     return Fail(ErrorCode::kTooLarge, "snapshot metadata has {} bytes", timestamp.snapshot_bytes);
   }
+  std::string part;
   FIELDCOST_ASSIGN(const std::string untrusted_bytes,
                    mirror.FetchNamed({.path = wire::SnapshotPath(timestamp.snapshot_sha256),
                                       .size_bytes = timestamp.snapshot_bytes,
                                       .sha256 = timestamp.snapshot_sha256,
                                       .what = "snapshot metadata",
-                                      .named_by = "timestamp"}));
+                                      .named_by = "timestamp"},
+                                     part));
   auto snapshot = wire::VerifySnapshot(untrusted_bytes, root);
   if (!snapshot) return Within(snapshot.error(), "snapshot metadata");
   if (snapshot->version != timestamp.snapshot_version) {

@@ -9,6 +9,34 @@
 #include "common/crypto/sha256.h"
 
 namespace fieldcost::catalog {
+namespace {
+
+constexpr int kPartialContent = 206;
+constexpr int kUnsatisfiable = 416;
+
+// Adds the body of a response, possibly one that was cut off, to the first bytes of a file.
+// Discards all of them and returns false if it does not continue them.
+bool AddBody(const http::Response& untrusted_response, const NamedFile& file,
+             std::string& untrusted_part) {
+  const std::string& body = untrusted_response.body;
+  if (untrusted_response.status == 200) {
+    if (body.size() > untrusted_part.size()) untrusted_part = body;
+    return true;
+  }
+  const auto range =
+      http::ParseContentRange(http::Find(untrusted_response.headers, "Content-Range"));
+  if (untrusted_response.status == kPartialContent && range && !untrusted_part.empty() &&
+      range->first == untrusted_part.size() &&
+      range->size.value_or(file.size_bytes) == file.size_bytes &&
+      body.size() <= file.size_bytes - untrusted_part.size()) {
+    untrusted_part += body;
+    return true;
+  }
+  untrusted_part.clear();
+  return false;
+}
+
+}  // namespace
 
 Result<Mirrors> Mirrors::Create(std::vector<Mirror> mirrors, std::uint64_t seed) {
   if (mirrors.empty() || mirrors.size() > kMaxMirrors) {
@@ -87,18 +115,57 @@ Result<std::string> MirrorConnection::Fetch(const std::string& path, std::size_t
   return catalog::Fetch(*client_, mirrors_.at(current_).base.path + path, max_bytes, what);
 }
 
-Result<std::string> MirrorConnection::FetchWhole(const NamedFile& file) {
-  FIELDCOST_ASSIGN(std::string untrusted_bytes, Fetch(file.path, file.size_bytes, file.what));
-  if (untrusted_bytes.size() == file.size_bytes && crypto::Sha256(untrusted_bytes) == file.sha256) {
-    return untrusted_bytes;
+Status MirrorConnection::Continue(const NamedFile& file, std::string& untrusted_part) {
+  FIELDCOST_TRY(Choose());
+  http::Request request{.target = mirrors_.at(current_).base.path + file.path};
+  if (!untrusted_part.empty()) {
+    request.headers.emplace_back("Range", fmt::format("bytes={}-", untrusted_part.size()));
   }
-  return Fail(ErrorCode::kUnauthenticated, "{} is not the one that the {} names (mix-and-match)",
-              file.what, file.named_by);
+  Result<http::Response> response = client_->Send(request, file.size_bytes);
+  if (!response) {
+    if (client_->incomplete()) AddBody(*client_->incomplete(), file, untrusted_part);
+    return Within(response.error(), fmt::format("fetch {}", file.what));
+  }
+  if (response->status == kPartialContent || response->status == kUnsatisfiable) {
+    if (AddBody(*response, file, untrusted_part)) return {};
+    return Fail(ErrorCode::kCorrupt, "fetch {}: {} sent another part than the requested one",
+                file.what, url());
+  }
+  if (response->status != 200) {
+    return NotServed(response->status, client_->origin(), request.target, file.what);
+  }
+  untrusted_part = std::move(response->body);
+  return {};
 }
 
-Result<std::string> MirrorConnection::FetchNamed(const NamedFile& file) {
+Result<std::string> MirrorConnection::FetchHere(const NamedFile& file,
+                                                std::string& untrusted_part) {
+  for (int requests = 1;; ++requests) {
+    const std::size_t kept_bytes = untrusted_part.size();
+    const Status received =
+        kept_bytes < file.size_bytes ? Continue(file, untrusted_part) : Status();
+    if (received && untrusted_part.size() == file.size_bytes &&
+        crypto::Sha256(untrusted_part) == file.sha256) {
+      return std::exchange(untrusted_part, {});
+    }
+    Error error = received ? Fail(ErrorCode::kUnauthenticated,
+                                  "{} is not the one that the {} names (mix-and-match)", file.what,
+                                  file.named_by)
+                           : received.error();
+    if (received) untrusted_part.clear();
+    // The part that was kept may have come from another mirror, so this one is asked for all of it.
+    const bool starts_again = kept_bytes != 0 && untrusted_part.empty();
+    const bool was_cut =
+        error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kDeadlineExceeded;
+    const bool continues = was_cut && untrusted_part.size() > kept_bytes;
+    if (requests == kMaxRequestsPerFile || (!starts_again && !continues)) return error;
+  }
+}
+
+Result<std::string> MirrorConnection::FetchNamed(const NamedFile& file,
+                                                 std::string& untrusted_part) {
   for (std::size_t tried = 1;; ++tried) {
-    Result<std::string> bytes = FetchWhole(file);
+    Result<std::string> bytes = FetchHere(file, untrusted_part);
     if (bytes || !IsOfMirror(bytes.error())) return bytes;
     if (bytes.error().code != ErrorCode::kNotFound) {
       FIELDCOST_TRY(SkipMirror(bytes.error()));

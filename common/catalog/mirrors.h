@@ -19,6 +19,8 @@ namespace fieldcost::catalog {
 // hashes decide what is accepted, so a mirror can only delay a sync.
 
 inline constexpr std::size_t kMaxMirrors = 16;
+// Requests for one file from one mirror: each continues where the connection was cut.
+inline constexpr int kMaxRequestsPerFile = 16;
 
 struct Mirror {
   std::string url;        // "https://host[:port][/path]"
@@ -81,7 +83,11 @@ class MirrorConnection {
   Result<std::string> Fetch(const std::string& path, std::size_t max_bytes, std::string_view what);
   // The same for a file with a known hash, from the first mirror that has it. A mirror that fails,
   // or sends other bytes, is skipped; one that only lacks this file is not.
-  Result<std::string> FetchNamed(const NamedFile& file);
+  //
+  // `untrusted_part`: the first bytes of the file, if an earlier call was cut off, from any mirror.
+  // They are not sent again unless they turn out to be wrong. After an error it holds the first
+  // bytes received so far, for a later call; at most size_bytes.
+  Result<std::string> FetchNamed(const NamedFile& file, std::string& untrusted_part);
 
   // Skips the current mirror because of what it has sent, and continues with the next one. Returns
   // the error if there is none; with several mirrors it names all of them.
@@ -92,7 +98,10 @@ class MirrorConnection {
  private:
   // Connects to a usable mirror.
   Status Choose();
-  Result<std::string> FetchWhole(const NamedFile& file);
+  // The same from the current mirror.
+  Result<std::string> FetchHere(const NamedFile& file, std::string& untrusted_part);
+  // Requests the rest, and adds what is received, also if it fails.
+  Status Continue(const NamedFile& file, std::string& untrusted_part);
   Error Problem(const Error& last) const;
 
   Mirrors& mirrors_;

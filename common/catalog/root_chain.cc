@@ -86,20 +86,21 @@ bool KeysDiffer(const std::vector<crypto::PublicKey>& left,
   return !has_all(left, right) || !has_all(right, left);
 }
 
+Error NotServed(int status, std::string_view server, std::string_view path, std::string_view what) {
+  if (IsMissing(status)) {
+    return Fail(ErrorCode::kNotFound, "fetch {}: {} has no {} (status {})", what, server, path,
+                status);
+  }
+  return Fail(ErrorCode::kUnavailable, "fetch {}: {} answered {}", what, server, status);
+}
+
 Result<std::string> Fetch(http::Client& client, const std::string& path, std::size_t max_bytes,
                           std::string_view what) {
   http::Request request;
   request.target = path;
   auto response = client.Send(request, max_bytes);
   if (!response) return Within(response.error(), fmt::format("fetch {}", what));
-  if (IsMissing(response->status)) {
-    return Fail(ErrorCode::kNotFound, "fetch {}: {} has no {} (status {})", what, client.origin(),
-                path, response->status);
-  }
-  if (response->status != 200) {
-    return Fail(ErrorCode::kUnavailable, "fetch {}: {} answered {}", what, client.origin(),
-                response->status);
-  }
+  if (response->status != 200) return NotServed(response->status, client.origin(), path, what);
   return std::move(response->body);
 }
 

@@ -26,7 +26,9 @@ inline constexpr std::size_t kMaxRootBytes = 64 * kKiB;
 // (kTooLarge). `what` names it in messages.
 Result<std::string> Fetch(http::Client& client, const std::string& path, std::size_t max_bytes,
                           std::string_view what);
-// The same, from a source that it knows.
+// Its error for another status than 200.
+Error NotServed(int status, std::string_view server, std::string_view path, std::string_view what);
+// Fetch() from a source that it knows.
 using FetchFile = std::function<Result<std::string>(const std::string& path, std::size_t max_bytes,
                                                     std::string_view what)>;
 // `client` must outlive the result.

@@ -102,7 +102,7 @@ Error ReceiveError(const Outcome& outcome, const Deadline& deadline) {
   return StepError("receive", outcome, deadline);
 }
 
-// Moves the response out of the parser. REQUIRES: it is complete.
+// Moves the response out of the parser. REQUIRES: its header is complete.
 Response ResponseOf(Parser& parser) {
   auto message = parser.release();
   Response response{.status = static_cast<int>(message.result_int()),
@@ -127,6 +127,7 @@ struct Client::State {
   beast::flat_buffer received{kMaxHeaderBytes + 64 * 1024};
   std::optional<Error> stopped;  // by may_go_on, during this request
   bool sent_all = false;         // the last byte of this request
+  std::optional<Response> incomplete;
 
   ~State() { Disconnect(); }
 
@@ -366,7 +367,12 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
     if (!got) {
       unanswered = !got.too_late && !got.stopped && !parser.got_some() && interim == 0;
       if (!sent && !got.too_late && !got.stopped) return StepError("send", sent, deadline);
-      return ReceiveError(got, deadline);
+      const Error error = ReceiveError(got, deadline);
+      if (parser.is_header_done() && parser.get().result_int() / 100 == 2 &&
+          error.code != ErrorCode::kTooLarge) {
+        incomplete = ResponseOf(parser);
+      }
+      return error;
     }
     const bool keep = parser.keep_alive() && sent;
     Response response = ResponseOf(parser);
@@ -398,6 +404,7 @@ Result<Response> Client::Send(const Request& request, std::uint64_t max_body_byt
                                        EscapeControl(request.target));
   state_->stopped.reset();
   state_->sent_all = false;
+  state_->incomplete.reset();
   try {
     Result<std::string> head = RequestHead(request, state_->server.Authority());
     if (!head) return Within(head.error(), what);
@@ -425,6 +432,7 @@ Result<Response> Client::Send(const Request& request, std::uint64_t max_body_byt
   }
 }
 
+const std::optional<Response>& Client::incomplete() const { return state_->incomplete; }
 bool Client::has_sent_all() const { return state_->sent_all; }
 
 const std::string& Client::server_name() const { return state_->server.host; }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -49,6 +50,11 @@ class Client {
   // kCorrupt: the response is not HTTP; or the error of may_go_on. A successful response (2xx) is
   // cut off (kTooLarge) at `max_body_bytes`, if that is less than max_response_bytes.
   Result<Response> Send(const Request& request, std::uint64_t max_body_bytes = kNoBodyLimit);
+
+  // The response to the last Send() if that failed in the middle of a successful response (2xx):
+  // the connection was closed, the deadline passed, or may_go_on stopped it. Its body has the first
+  // bytes; the rest can be requested with Range.
+  const std::optional<Response>& incomplete() const;
 
   // Whether the last byte of the last Send()'s request was sent. If not, no server has received the
   // complete request.

@@ -55,6 +55,26 @@ std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_v
   return std::chrono::seconds(static_cast<std::int64_t>(std::min(*number, most)));
 }
 
+std::optional<ContentRange> ParseContentRange(std::string_view untrusted_value) {
+  constexpr std::string_view kUnit = "bytes ";
+  if (!untrusted_value.starts_with(kUnit)) return std::nullopt;
+  const std::string_view text = untrusted_value.substr(kUnit.size());
+  const std::size_t dash = text.find('-');
+  const std::size_t slash = text.find('/');
+  if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) {
+    return std::nullopt;
+  }
+  const auto first = ParseUint64(text.substr(0, dash));
+  const auto last = ParseUint64(text.substr(dash + 1, slash - dash - 1));
+  const std::string_view size_text = text.substr(slash + 1);
+  const auto size = ParseUint64(size_text);
+  if (!first || !last || *last < *first || (!size && size_text != "*") ||
+      (size && *last >= *size)) {
+    return std::nullopt;
+  }
+  return ContentRange{.first = *first, .last = *last, .size = size};
+}
+
 std::string DescribeAnswer(const Response& untrusted_response) {
   if (untrusted_response.status / 100 == 3) {
     return fmt::format("status {}: redirects are not followed", untrusted_response.status);

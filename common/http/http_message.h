@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,16 @@ struct Response {
 
 // Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
+
+// The part of a content that a 206 response has (RFC 9110 §14.4).
+struct ContentRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;             // inclusive
+  std::optional<std::uint64_t> size;  // of the whole content, if known
+};
+// Parses "bytes 0-99/1000" and "bytes 0-99/*"; nullopt for anything else, also for a last byte
+// before the first or beyond the size.
+std::optional<ContentRange> ParseContentRange(std::string_view untrusted_value);
 
 // "status 503: <the server's message>", one line of limited length; for a redirect, states that it
 // is not followed.

@@ -20,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto wait = ParseRetryAfter(first)) {
     FIELDCOST_CHECK(wait->count() >= 0 && *wait <= std::chrono::hours(24));
   }
+  if (const auto range = ParseContentRange(first)) {
+    FIELDCOST_CHECK(range->first <= range->last);
+    FIELDCOST_CHECK(!range->size || range->last < *range->size);
+  }
   for (const int status : {200, 301, 503}) {
     const std::string text = DescribeAnswer(
         {.status = status, .headers = {{"Location", first}}, .body = std::string(bytes)});
