@@ -236,11 +236,14 @@ Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& d
   }
 }
 
-Result<std::string> LoadPart(const sqlite::Database& database, const std::string& sha256) {
-  sqlite::Statement select = database.Prepare("SELECT bytes FROM parts WHERE sha256 = ?1");
-  select.Blob(sha256);
-  FIELDCOST_ASSIGN(const bool found, select.Step());
-  return found ? select.ColumnText(0) : std::string();
+Result<std::map<std::string, std::string>> LoadParts(const sqlite::Database& database) {
+  sqlite::Statement select = database.Prepare("SELECT sha256, bytes FROM parts");
+  std::map<std::string, std::string> parts;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return parts;
+    parts[select.ColumnText(0)] = select.ColumnText(1);
+  }
 }
 
 Status SavePart(sqlite::Database& database, const std::string& sha256,

@@ -69,9 +69,10 @@ Result<SyncState> LoadState(const sqlite::Database& database);
 // All verified roots, signed, by version.
 Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database);
 
-// The first bytes of the fragment with this hash, unverified, if a sync was cut off; else empty.
-Result<std::string> LoadPart(const sqlite::Database& database, const std::string& sha256);
-// Replaces them, and keeps at most kMaxParts fragments' parts, the newest. Empty: removes them.
+// The unverified first bytes of fragments whose download was cut off, by their hash.
+Result<std::map<std::string, std::string>> LoadParts(const sqlite::Database& database);
+// Replaces those of one fragment, and keeps at most kMaxParts fragments' parts, the newest. Empty:
+// removes them.
 Status SavePart(sqlite::Database& database, const std::string& sha256,
                 const std::string& untrusted_part);
 // Removes the parts of fragments that are not in the current snapshot.

@@ -49,6 +49,22 @@ struct WantedFragment {
   std::uint64_t size_bytes = 0;
 };
 
+// A fragment to be fetched.
+struct Step {
+  std::uint32_t fragment = 0;
+  std::optional<std::uint64_t> next_cursor;  // afterwards, if it belongs to the day's share
+};
+
+// The servers of a sync.
+struct Sources {
+  Mirrors& mirrors;
+  MirrorConnection& first;
+  const http::ClientOptions& options;
+  StopSignal& stop;
+};
+
+std::string NameOf(std::uint32_t fragment) { return fmt::format("fragment {}", fragment); }
+
 // A sync in progress.
 class Syncer {
  public:
@@ -65,16 +81,18 @@ class Syncer {
   Result<SyncReport> Fetch();
   // Stores the outcome, on top of what was stored before: progress of a failed fragment is dropped.
   Status NoteOutcome(const Result<SyncReport>& outcome);
-  Status CheckRoom(const std::vector<std::uint32_t>& fragments) const;
+  Status CheckRoom(const std::vector<Step>& steps) const;
   Status AdoptSnapshot(const wire::SnapshotMetadata& snapshot);
   Result<std::vector<bool>> Stale() const;
   Result<std::optional<wire::SnapshotMetadata>> Update(MirrorConnection& mirror);
-  Status FetchAll(MirrorConnection& mirror);
-  // Fetches a fragment's rows, and verifies that they are those named by the snapshot.
-  Result<std::vector<stats::StatRow>> FetchFragment(MirrorConnection& mirror,
-                                                    std::uint32_t fragment,
-                                                    const WantedFragment& wanted);
-  Status FetchAndStore(MirrorConnection& mirror, std::uint32_t fragment);
+  Status FetchAll(const Sources& sources);
+  // Decodes a fragment, and verifies that its rows belong to it.
+  Result<std::vector<stats::StatRow>> Decode(std::uint32_t fragment,
+                                             const std::string& untrusted_bytes) const;
+  Result<std::vector<ParallelDownload::File>> FilesOf(const std::vector<Step>& steps) const;
+  Status FetchAndStore(const std::vector<Step>& steps, ParallelDownload& download);
+  // Returns the error of an outcome that is one, after keeping what was received.
+  Status StoreFetched(std::uint32_t fragment, ParallelDownload::Outcome outcome);
   Status Store(std::uint32_t fragment, const WantedFragment& wanted,
                const std::vector<stats::StatRow>& rows);
   Result<WantedFragment> Wanted(std::uint32_t fragment) const;
@@ -149,25 +167,10 @@ Result<std::uint32_t> Syncer::FragmentOfWantedApi() const {
   return wire::FragmentIndexOf(name.substr(0, mark), name.substr(mark + 1), state_.fragment_bits);
 }
 
-Result<std::vector<stats::StatRow>> Syncer::FetchFragment(MirrorConnection& mirror,
-                                                          std::uint32_t fragment,
-                                                          const WantedFragment& wanted) {
-  const std::string what = fmt::format("fragment {}", fragment);
-  FIELDCOST_ASSIGN(std::string part, LoadPart(database_, wanted.sha256));
-  if (part.size() > wanted.size_bytes) part.clear();
-  const auto untrusted_bytes = mirror.FetchNamed({.path = wire::FragmentPath(wanted.sha256),
-                                                  .size_bytes = wanted.size_bytes,
-                                                  .sha256 = wanted.sha256,
-                                                  .what = what,
-                                                  .named_by = "snapshot"},
-                                                 part);
-  if (!untrusted_bytes) {
-    // Only saves a download: a full disk must not hide why the sync has failed.
-    static_cast<void>(SavePart(database_, wanted.sha256, part));
-    return untrusted_bytes.error();
-  }
-  report_.bytes_fetched += untrusted_bytes->size();
-  auto rows = wire::DecodeFragment(*untrusted_bytes);
+Result<std::vector<stats::StatRow>> Syncer::Decode(std::uint32_t fragment,
+                                                   const std::string& untrusted_bytes) const {
+  const std::string what = NameOf(fragment);
+  auto rows = wire::DecodeFragment(untrusted_bytes);
   if (!rows) return Within(rows.error(), what);
   for (const stats::StatRow& row : *rows) {
     const stats::ApiKey& api = row.key.api;
@@ -179,15 +182,65 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(MirrorConnection& mirr
   return rows;
 }
 
-Status Syncer::FetchAndStore(MirrorConnection& mirror, std::uint32_t fragment) {
+Status Syncer::StoreFetched(std::uint32_t fragment, ParallelDownload::Outcome outcome) {
   FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
-  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, FetchFragment(mirror, fragment, wanted));
+  if (!outcome.bytes) {
+    // Only saves a download: a full disk must not hide why the sync has failed.
+    static_cast<void>(SavePart(database_, wanted.sha256, outcome.untrusted_part));
+    return outcome.bytes.error();
+  }
+  report_.bytes_fetched += outcome.bytes->size();
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, Decode(fragment, *outcome.bytes));
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   FIELDCOST_TRY(Store(fragment, wanted, rows));
   FIELDCOST_TRY(SaveState(database_, state_));
   FIELDCOST_TRY(transaction.Commit());
   ++report_.fragments_fetched;
   if (options_.progress) options_.progress(report_.fragments_fetched, steps_total_);
+  return {};
+}
+
+Result<std::vector<ParallelDownload::File>> Syncer::FilesOf(const std::vector<Step>& steps) const {
+  FIELDCOST_ASSIGN(auto parts, LoadParts(database_));
+  std::vector<ParallelDownload::File> files;
+  for (const Step& step : steps) {
+    FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(step.fragment));
+    std::string part = std::move(parts[wanted.sha256]);
+    if (part.size() > wanted.size_bytes) part.clear();
+    files.push_back({.file = {.path = wire::FragmentPath(wanted.sha256),
+                              .size_bytes = wanted.size_bytes,
+                              .sha256 = wanted.sha256,
+                              .what = NameOf(step.fragment),
+                              .named_by = "snapshot"},
+                     .untrusted_part = std::move(part)});
+  }
+  return files;
+}
+
+Status Syncer::FetchAndStore(const std::vector<Step>& steps, ParallelDownload& download) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    ParallelDownload::Outcome outcome = download.Next();
+    // Progress is stored with the fragment: if that fails, this sync ends and forgets it.
+    if (steps[i].next_cursor) {
+      state_.cursor = *steps[i].next_cursor;
+      ++state_.share_done;
+    }
+    const bool was_fetched = outcome.bytes.has_value();
+    const Status stored = StoreFetched(steps[i].fragment, std::move(outcome));
+    if (stored) continue;
+    download.Stop();
+    if (was_fetched) return stored;
+    // The files that other connections have fetched are stored, but the next sync begins with the
+    // one that failed.
+    FIELDCOST_ASSIGN(state_, LoadState(database_));
+    for (++i; i < steps.size(); ++i) {
+      auto left = download.Left(i);
+      if (!left) continue;
+      const bool has_come = left->bytes.has_value();
+      if (!StoreFetched(steps[i].fragment, std::move(*left)) && has_come) break;
+    }
+    return stored;
+  }
   return {};
 }
 
@@ -242,10 +295,10 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
 
 // Fails before anything is fetched rather than in the middle. Everything is written twice: to the
 // write-ahead log, and then to the file.
-Status Syncer::CheckRoom(const std::vector<std::uint32_t>& fragments) const {
+Status Syncer::CheckRoom(const std::vector<Step>& steps) const {
   std::uint64_t needed_bytes = kSpareBytes;
-  for (const std::uint32_t fragment : fragments) {
-    FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
+  for (const Step& step : steps) {
+    FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(step.fragment));
     needed_bytes += 2 * wanted.size_bytes;
   }
   std::error_code error;
@@ -253,7 +306,7 @@ Status Syncer::CheckRoom(const std::vector<std::uint32_t>& fragments) const {
   if (error || room.available >= needed_bytes) return {};
   return Fail(ErrorCode::kIo,
               "fetch {} fragments: {} has {} KiB free, at least {} KiB are needed; free some space",
-              fragments.size(), options_.catalog_file.parent_path().string(), room.available / kKiB,
+              steps.size(), options_.catalog_file.parent_path().string(), room.available / kKiB,
               needed_bytes / kKiB);
 }
 
@@ -265,15 +318,15 @@ Result<std::optional<wire::SnapshotMetadata>> Syncer::Update(MirrorConnection& m
   }
 }
 
-Status Syncer::FetchAll(MirrorConnection& mirror) {
+Status Syncer::FetchAll(const Sources& sources) {
   FIELDCOST_ASSIGN(std::vector<bool> stale, Stale());
   const auto count = static_cast<std::uint32_t>(stale.size());
   const std::vector<std::uint32_t> order = FragmentOrder(state_.seed, count);
 
-  std::vector<std::uint32_t> wanted;
+  std::vector<Step> wanted;
   if (!options_.wanted_api.empty()) {
     FIELDCOST_ASSIGN(const std::uint32_t fragment, FragmentOfWantedApi());
-    if (stale[fragment]) wanted.push_back(fragment);
+    if (stale[fragment]) wanted.push_back({.fragment = fragment, .next_cursor = {}});
     stale[fragment] = false;
   }
   if (state_.share_day != today_) {
@@ -288,19 +341,17 @@ Status Syncer::FetchAll(MirrorConnection& mirror) {
   if (options_.full || !state_.is_complete) limit = count;
   const std::vector<std::uint32_t> positions = NextStale(order, stale, state_.cursor, limit);
 
-  steps_total_ = static_cast<std::uint32_t>(wanted.size() + positions.size());
-  std::vector<std::uint32_t> fragments = wanted;
-  for (const std::uint32_t position : positions) fragments.push_back(order[position]);
-  FIELDCOST_TRY(CheckRoom(fragments));
-  for (const std::uint32_t fragment : wanted) {
-    FIELDCOST_TRY(FetchAndStore(mirror, fragment));
-  }
+  std::vector<Step> steps = std::move(wanted);
   for (const std::uint32_t position : positions) {
-    // Progress is stored with the fragment: if storing fails, this sync ends and forgets it.
-    state_.cursor = (std::uint64_t{position} + 1) % count;
-    ++state_.share_done;
-    FIELDCOST_TRY(FetchAndStore(mirror, order[position]));
+    steps.push_back(
+        {.fragment = order[position], .next_cursor = (std::uint64_t{position} + 1) % count});
   }
+  steps_total_ = static_cast<std::uint32_t>(steps.size());
+  FIELDCOST_TRY(CheckRoom(steps));
+  FIELDCOST_ASSIGN(std::vector<ParallelDownload::File> files, FilesOf(steps));
+  ParallelDownload download(sources.mirrors, sources.first, sources.options, sources.stop,
+                            std::move(files), options_.connections);
+  FIELDCOST_TRY(FetchAndStore(steps, download));
   state_.share_complete_day = today_;
   state_.is_complete = state_.is_complete || limit == count;
   return {};
@@ -340,11 +391,13 @@ Result<SyncReport> Syncer::Fetch() {
     const std::uint64_t seed =
         options_.mirror_seed != 0 ? options_.mirror_seed : crypto::RandomUint64();
     FIELDCOST_ASSIGN(Mirrors mirrors, Mirrors::Create(std::move(list), seed));
-    MirrorConnection mirror(mirrors, std::move(server));
+    StopSignal stop(std::move(server.may_go_on));
+    server.may_go_on = [&stop] { return stop.MayGoOn(); };
+    MirrorConnection mirror(mirrors, server);
     FIELDCOST_ASSIGN(const std::optional<wire::SnapshotMetadata> snapshot, Update(mirror));
     if (snapshot) FIELDCOST_TRY(AdoptSnapshot(*snapshot));
     FIELDCOST_TRY(AddToWitness());
-    FIELDCOST_TRY(FetchAll(mirror));
+    FIELDCOST_TRY(FetchAll({.mirrors = mirrors, .first = mirror, .options = server, .stop = stop}));
     report_.skipped_mirrors = mirrors.Skipped();
     state_.last_sync = clock_.Now();
     FIELDCOST_TRY(SaveProgress());

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/catalog/mirrors.h"
+#include "common/catalog/parallel_download.h"
 #include "common/http/client.h"
 
 namespace fieldcost::catalog {
@@ -18,10 +19,11 @@ struct SyncOptions {
   std::filesystem::path root_file;     // pinned root metadata, needed for the first sync
   // The service. Its url and proxy are used if there are no mirrors, the rest for each connection.
   http::ClientOptions server;
-  std::vector<Mirror> mirrors;          // tried in random order
-  std::uint64_t mirror_seed = 0;        // of that order; 0 = drawn
-  bool full = false;                    // all stale fragments now, instead of today's share
-  std::uint32_t fragments_per_day = 0;  // 0 = a seventh of all, at least 1
+  std::vector<Mirror> mirrors;                 // tried in random order
+  std::size_t connections = kSyncConnections;  // at a time
+  std::uint64_t mirror_seed = 0;               // of that order; 0 = drawn
+  bool full = false;                           // all stale fragments now, instead of today's share
+  std::uint32_t fragments_per_day = 0;         // 0 = a seventh of all, at least 1
   // Fetches only if a refresh is due (refresh_schedule.h), and counts a failure. Contacts the
   // server even if today's share was already fetched.
   bool automatic = false;

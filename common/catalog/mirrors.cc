@@ -61,23 +61,30 @@ std::optional<std::size_t> Mirrors::Usable(std::size_t number) const {
   const MutexLock lock(mutex_);
   for (std::size_t step = 0; step < problems_.size(); ++step) {
     const std::size_t candidate = (number + step) % problems_.size();
-    if (problems_[candidate].empty()) return candidate;
+    if (!problems_[candidate]) return candidate;
   }
   return std::nullopt;
 }
 
 void Mirrors::Skip(std::size_t number, const Error& why) {
   const MutexLock lock(mutex_);
-  if (problems_[number].empty()) problems_[number] = EscapeControl(why.message);
+  if (problems_[number]) return;
+  problems_[number] = Error{.code = why.code, .message = EscapeControl(why.message)};
+  last_skipped_ = number;
+}
+
+Error Mirrors::LastProblem() const {
+  const MutexLock lock(mutex_);
+  return problems_[last_skipped_].value();
 }
 
 std::vector<std::string> Mirrors::Skipped() const {
   const MutexLock lock(mutex_);
   std::vector<std::string> skipped;
   for (std::size_t number = 0; number < problems_.size(); ++number) {
-    if (problems_[number].empty()) continue;
-    skipped.push_back(
-        fmt::format("{}: {}", EscapeControl(places_[number].mirror.url), problems_[number]));
+    if (!problems_[number]) continue;
+    skipped.push_back(fmt::format("{}: {}", EscapeControl(places_[number].mirror.url),
+                                  problems_[number]->message));
   }
   return skipped;
 }
@@ -98,7 +105,7 @@ bool IsOfMirror(const Error& error) {
 
 Status MirrorConnection::Choose() {
   const std::optional<std::size_t> usable = mirrors_.Usable(current_);
-  if (!usable) return Problem(Fail(ErrorCode::kUnavailable, "no mirror is left"));
+  if (!usable) return Problem(mirrors_.LastProblem());
   if (client_ && *usable == current_) return {};
   client_.reset();
   current_ = *usable;

@@ -48,6 +48,8 @@ class Mirrors {
   std::optional<std::size_t> Usable(std::size_t number) const FIELDCOST_EXCLUDES(mutex_);
   // Does not use the mirror again in this sync.
   void Skip(std::size_t number, const Error& why) FIELDCOST_EXCLUDES(mutex_);
+  // Why the last mirror was skipped. REQUIRES: one was.
+  Error LastProblem() const FIELDCOST_EXCLUDES(mutex_);
   // "https://a.example/x: fetch …: connection refused", for each skipped mirror.
   std::vector<std::string> Skipped() const FIELDCOST_EXCLUDES(mutex_);
 
@@ -56,7 +58,8 @@ class Mirrors {
 
   const std::vector<Place> places_;
   mutable Mutex mutex_;
-  std::vector<std::string> problems_ FIELDCOST_GUARDED_BY(mutex_);  // by number; empty = usable
+  std::vector<std::optional<Error>> problems_ FIELDCOST_GUARDED_BY(mutex_);  // by number
+  std::size_t last_skipped_ FIELDCOST_GUARDED_BY(mutex_) = 0;
 };
 
 // Whether another mirror may succeed where one failed with this error. Otherwise it has a local
