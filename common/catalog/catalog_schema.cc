@@ -83,7 +83,9 @@ Status VisitFields(State& state, Visitor&& visit) {
   FIELDCOST_TRY(visit("refresh_seconds", state.refresh.period));
   FIELDCOST_TRY(visit("refresh_failures", state.refresh.failures));
   FIELDCOST_TRY(visit("refresh_next_try", state.refresh.next_try));
-  FIELDCOST_TRY(visit("refresh_was_missed", state.refresh.was_missed));
+  FIELDCOST_TRY(visit("refresh_put_offs", state.refresh.put_offs));
+  FIELDCOST_TRY(visit("refresh_missed_slots", state.refresh.missed_slots));
+  FIELDCOST_TRY(visit("refresh_moved_slot", state.refresh.moved_slot));
   FIELDCOST_TRY(visit("refresh_problem", state.refresh_problem));
   return {};
 }

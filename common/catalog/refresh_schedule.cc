@@ -27,7 +27,10 @@ seconds RefreshSchedule::Period() const {
 }
 
 WallTime RefreshSchedule::SlotAfter(WallTime from, seconds period) const {
-  return SlotAtOrAfter(from, Part(period, state_.seed), period);
+  if (state_.moved_slot == WallTime{}) {
+    return SlotAtOrAfter(from, Part(period, state_.seed), period);
+  }
+  return SlotAtOrAfter(from, state_.moved_slot.time_since_epoch() % period, period);
 }
 
 WallTime::duration RefreshSchedule::PartOf(WallTime::duration whole, WallTime now) const {
@@ -42,20 +45,33 @@ std::optional<RefreshState> RefreshSchedule::Corrected(WallTime now) const {
   }
   if (state_.next_try == WallTime{}) return std::nullopt;
   const microseconds late = now - state_.next_try;
-  if (late <= (state_.was_missed ? kRefreshAfterMissIsPunctual : kRefreshIsPunctual)) {
-    return std::nullopt;
+  const bool was_put_off = state_.put_offs == kMaxPutOffs;
+  if (late <= (was_put_off ? kRefreshIsSlightlyLate : kRefreshIsPunctual)) return std::nullopt;
+  if (late <= kRefreshIsSlightlyLate) {
+    if (state.put_offs == 0) state.missed_slots = 0;
+    state.put_offs = kMaxPutOffs;
+    state.next_try = now + PartOf(std::min<seconds>(kSlightlyLateSpread, Period()), now);
+    return state;
   }
-  const microseconds longest = std::min<seconds>(kMissedRefreshSpread, Period());
-  state.next_try =
-      now +
-      PartOf(late < longest / kMissedRefreshParts ? late * kMissedRefreshParts : longest, now);
-  state.was_missed = true;
+  if (state_.missed_slots == 0 && PartOf(microseconds(3), now) != microseconds(0)) {
+    state.missed_slots = 1;
+    state.put_offs = 0;
+    state.next_try = SlotAfter(now, Period());
+    return state;
+  }
+  const microseconds longest = Period() / (1 << state_.missed_slots);
+  const bool is_short = late < longest / kMissedRefreshParts;
+  state.next_try = now + PartOf(is_short ? late * kMissedRefreshParts : longest, now);
+  state.moved_slot = state.next_try;
+  state.put_offs = 1;
+  state.missed_slots = std::min(state_.missed_slots + 1, kMaxMissedSlots);
   return state;
 }
 
 RefreshState RefreshSchedule::AfterSuccess(WallTime now) const {
   RefreshState state = state_;
-  state.was_missed = false;
+  if (state_.put_offs == 0) state.missed_slots = 0;
+  state.put_offs = 0;
   state.failures = 0;
   state.next_try = SlotAfter(now + Period() / 2, Period());
   return state;
@@ -63,7 +79,7 @@ RefreshState RefreshSchedule::AfterSuccess(WallTime now) const {
 
 RefreshState RefreshSchedule::AfterFailure(WallTime now) const {
   RefreshState state = state_;
-  state.was_missed = false;
+  state.put_offs = 0;
   ++state.failures;
   if (state.failures == 1) {
     const microseconds period = Period();
