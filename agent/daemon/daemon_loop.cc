@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -56,12 +57,18 @@ constexpr std::uint32_t kAncestorEvents = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
 volatile sig_atomic_t g_stop = 0;
 volatile sig_atomic_t g_reload = 0;
 volatile sig_atomic_t g_may_exit_at_once = 0;
+pthread_t g_loop_thread;
 
-void OnStop(int) {
+void OnStop(int signal_number) {
   // A request is in progress: it is safe to exit at any instant, and the response may take a
   // minute.
   if (g_may_exit_at_once != 0) ::_exit(0);
   g_stop = 1;
+  // A request leaves a thread of the resolver, which does not block this signal. Passes it on,
+  // since the loop may be about to wait.
+  if (::pthread_equal(::pthread_self(), g_loop_thread) == 0) {
+    ::pthread_kill(g_loop_thread, signal_number);
+  }
 }
 void OnReload(int) { g_reload = 1; }
 
@@ -93,6 +100,7 @@ class MayExitAtOnce {
 
 // Our signals are delivered only inside ppoll; those that stop us, also during a request.
 sigset_t BlockSignals() {
+  g_loop_thread = ::pthread_self();
   struct sigaction action {};
   ::sigemptyset(&action.sa_mask);
   action.sa_handler = OnStop;

@@ -12,6 +12,7 @@
 #include "tests/agent/volunteer/agent_fixture.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/binary_dir.h"
+#include "tests/support/fake_time.h"
 #include "tests/support/process.h"
 
 namespace fieldcost::daemon {
@@ -225,6 +226,31 @@ TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
   MoveRunIn("b", {1, 2, 3, 4});
   EXPECT_TRUE(daemon.WaitForLine("harvested 4 calls"));
   daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+// Sending leaves a thread of the resolver. The kernel may choose any thread that does not block the
+// signal.
+TEST_F(DaemonTest, StopsWhicheverThreadReceivesTheSignal) {
+  FIELDCOST_SKIP_WITHOUT_FAKE_TIME();
+  Consent(settings::Mode::kOn);
+  WriteRun("a", {3, 7, 22}, RunOptions());
+  ASSERT_EQ(RunProcess(Daemon({"--once"})).exit_status, 0);
+  const auto due = volunteer::Agent::Open(paths_, SystemClock())->NextUpload();
+  ASSERT_TRUE(due && *due);
+  const auto ahead = std::chrono::ceil<std::chrono::seconds>(**due - SystemClock().Now());
+  BackgroundProcess daemon(testing::AtOffset(Daemon(), "+" + std::to_string(ahead.count()) + "s"));
+  ASSERT_TRUE(daemon.WaitForLine("sent 1 batch "));
+  MoveRunIn("b", {5});
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 call ")) << "the request is over";
+  pid_t other = 0;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(daemon.pid()) + "/task")) {
+    const pid_t id = std::stoi(thread.path().filename());
+    if (id != daemon.pid()) other = id;
+  }
+  ASSERT_NE(other, 0) << "the resolver's thread";
+  ASSERT_EQ(::tgkill(daemon.pid(), other, SIGTERM), 0);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
