@@ -169,6 +169,20 @@ process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
 quietly systemctl disable --now fieldcost-aggregator
 rm -r $dropin /srv/fieldcost
 
+step "the same with one command, and its line for volunteers"
+as_shown / "sudo fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org --open --start \
+  --port 0 --admin-port 0 --operator 'Example Project' --contact privacy@example.org \
+  --privacy 'No proxy; backups are deleted after 30 days.'"
+grep -qxF "  fieldcost agent join '$(cat /srv/fieldcost/address)' --ca-file ca.pem" /tmp/log || fail "$(cat /tmp/log)"
+[[ "$(systemctl is-active fieldcost-aggregator)" == active ]] || fail "it does not run"
+[[ "$(systemctl is-enabled fieldcost-aggregator)" == enabled ]] || fail "it would not start with the machine"
+process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
+[[ "$(stat -c %U /proc/$process)" == _fieldcost-aggregator ]] || fail "it runs as another user"
+try fieldcost-aggregator init --dir /srv/other --host fieldcost.example.org --start --operator x --contact x --privacy x
+((status == 73)) && [[ ! -e /srv/other ]] || fail "a second directory: status $status: $output"
+quietly systemctl disable --now fieldcost-aggregator
+rm -r $dropin /srv/fieldcost
+
 step "an aggregator on loopback, shut in by its unit"
 address=/run/fieldcost-aggregator/address
 as_shown /given/tls 'sudo install -m 644 certificate.pem /etc/fieldcost/aggregator/'

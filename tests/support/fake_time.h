@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "common/base/file.h"
 #include "tests/support/process.h"
@@ -37,6 +38,18 @@ inline ProcessOptions AtOffsetIn(ProcessOptions options, const std::filesystem::
                               {"FAKETIME_NO_CACHE", "1"},
                               {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
   return options;
+}
+
+// libfaketime leaves shared memory named by the process id if a process runs another program in its
+// place, and fails in a later process with the same id.
+inline void RemoveMemoryOfEndedClocks() {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("faketime_shm_") && !name.starts_with("sem.faketime_sem_")) continue;
+    if (std::filesystem::exists("/proc/" + name.substr(name.rfind('_') + 1))) continue;
+    std::filesystem::remove(entry.path(), error);
+  }
 }
 
 inline void SetOffset(const std::filesystem::path& file, const std::string& offset) {

@@ -139,6 +139,40 @@ TEST_F(InitTest, WritesAnAddressThatItsCertificateCovers) {
   EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
+// Starting itself needs the package and its own systemd (tests/packages/inside.sh).
+TEST_F(InitTest, MakesNothingWhereTheServiceCannotBeStarted) {
+  const std::vector<std::string> start = {"--host",      "a",         "--start",
+                                          "--operator",  "A",         "--contact",
+                                          "a@a.example", "--privacy", "None."};
+  std::vector<std::string> words = {"init", "--dir", "/tmp/new"};
+  words.insert(words.end(), start.begin(), start.end());
+  const testing::ProcessResult unseen = Run(words);
+  EXPECT_EQ(unseen.exit_status, 64);
+  EXPECT_THAT(unseen.errors, HasSubstr("its unit cannot see /tmp; choose another directory"));
+  EXPECT_FALSE(std::filesystem::exists("/tmp/new"));
+  const testing::ProcessResult anonymous = Init({"--host", "a", "--start"});
+  EXPECT_EQ(anonymous.exit_status, 64);
+  EXPECT_THAT(anonymous.errors, HasSubstr("--operator"));
+
+  // Hides this machine's systemd, and its /srv.
+  words = {"unshare",
+           "--mount",
+           "sh",
+           "-c",
+           "mount -t tmpfs none /run && mount -t tmpfs none /srv || exit 1\n"
+           "\"$@\"; status=$?; test ! -e /srv/new && exit $status",
+           "sh",
+           FIELDCOST_AGGREGATOR,
+           "init",
+           "--dir",
+           "/srv/new"};
+  words.insert(words.end(), start.begin(), start.end());
+  const testing::ProcessResult hidden = testing::RunProcess({.arguments = words});
+  if (hidden.exit_status == 1) GTEST_SKIP() << "needs mount namespaces: " << hidden.errors;
+  EXPECT_EQ(hidden.exit_status, 69);
+  EXPECT_THAT(hidden.errors, HasSubstr("no systemd is running here"));
+}
+
 TEST_F(InitTest, OverwritesNothingAndLeavesNothingHalfMade) {
   ASSERT_EQ(Init({"--host", "localhost"}).exit_status, 0);
   const std::string token = TextOf("admin.token");

@@ -19,19 +19,27 @@ namespace json = boost::json;
 
 constexpr int kPatienceMs = 30'000;
 
+std::vector<std::string> EnvironmentWithHome(const std::filesystem::path& home) {
+  std::vector<std::string> environment = {"FIELDCOST_HOME=" + home.string()};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with("FIELDCOST_HOME=")) {
+      environment.emplace_back(*variable);
+    }
+  }
+  return environment;
+}
+
 }  // namespace
 
-LspClient::LspClient(const std::filesystem::path& home) {
+LspClient::LspClient(const std::filesystem::path& home) : LspClient(EnvironmentWithHome(home)) {}
+
+LspClient::LspClient(std::vector<std::string> environment) {
   ::signal(SIGPIPE, SIG_IGN);
   int in[2];
   int out[2];
   FIELDCOST_CHECK(::pipe2(in, O_CLOEXEC) == 0 && ::pipe2(out, O_CLOEXEC) == 0);
-  std::string home_variable = "FIELDCOST_HOME=" + home.string();
   std::vector<char*> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("FIELDCOST_HOME=")) variables.push_back(*variable);
-  }
-  variables.push_back(home_variable.data());
+  for (std::string& variable : environment) variables.push_back(variable.data());
   variables.push_back(nullptr);
   std::string program = FIELDCOST_LSP;
   std::string option = "--stdio";

@@ -17,6 +17,8 @@ class LspClient {
  public:
   // `home` becomes FIELDCOST_HOME.
   explicit LspClient(const std::filesystem::path& home);
+  // With this environment, "NAME=value", and nothing of the test's.
+  explicit LspClient(std::vector<std::string> environment);
   ~LspClient();
   LspClient(const LspClient&) = delete;
   LspClient& operator=(const LspClient&) = delete;
