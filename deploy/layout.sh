@@ -41,7 +41,7 @@ lay_out() {
   cp -a "$from/$libdir"/{cmake,pkgconfig,libfieldcost_probe_stub.a} "$output/lib"
   cp -a "$from/include" "$output"
   cp -a "$from"/share/. "$output/share"
-  cp -a "$from"/lib/python3/dist-packages/fieldcost_probe.py "$output/share/fieldcost/python"
+  cp -a "$from"/lib/python3/dist-packages/fieldcost_*.py "$output/share/fieldcost/python"
   cp -a "$from/lib/systemd/user" "$output/share/systemd"
   # Debian's packages have the servers' units in /lib.
   for folder in "$from/lib/systemd/system" "$tree/lib/systemd/system"; do

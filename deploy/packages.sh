@@ -14,8 +14,9 @@ TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   libunwind8 libgc1 gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
-# Documentation to which costs are added: pages of a real header (zlib.h), and manual pages.
-TEST_PACKAGES+=" doxygen man-db groff-base"
+# Documentation to which costs are added: pages of a real header (zlib.h) and of Sphinx, and manual
+# pages.
+TEST_PACKAGES+=" doxygen python3-sphinx man-db groff-base"
 
 # Builds, checks and tests the Debian packages (tests/packages), and reads the manual pages and
 # completions in them.

@@ -34,6 +34,7 @@ install(FILES ${probe_dev}/fieldcost-probe-config.cmake ${probe_dev}/fieldcost-p
 # Debian's interpreter looks here; always lib, regardless of CMAKE_INSTALL_LIBDIR.
 install(FILES agent/probe_preload/python/fieldcost_probe.py
   DESTINATION lib/python3/dist-packages COMPONENT probe-dev)
+install(FILES tools/cli/docs/fieldcost_sphinx.py DESTINATION lib/python3/dist-packages)
 
 set(units ${CMAKE_BINARY_DIR}/systemd)
 foreach(unit fieldcostd.service fieldcostd.path fieldcost-probe.service fieldcost-probe.path

@@ -58,6 +58,14 @@ def doxygen_pages(house, box):
     house.must(box, "doxygen Doxyfile")
 
 
+@maker()
+def sphinx_pages(house, box):
+    """Sources of a Sphinx documentation in docs; the extension is where the packages install it, on Python's path."""
+    box.write("work/docs/conf.py", f"import sys\nsys.path.append('{house.source}/tools/cli/docs')\n")
+    box.write("work/docs/index.rst", "zlib\n====\n\n.. c:function:: int inflate(z_stream *stream, int flush)\n\n"
+              "   Decompresses.\n\n.. c:function:: int other(void)\n")
+
+
 # Selects every run for the field, however busy the machine.
 EAGER = """[selection]
 selection_probability = 1.0

@@ -114,7 +114,7 @@ for file in /usr/share/doc/fieldcost-agent/PRIVACY.md \
   [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
 done
 for file in /usr/include/fieldcost/probe.h /usr/lib/*/pkgconfig/fieldcost-probe.pc \
-  /usr/lib/*/libfieldcost_probe_stub.a /usr/lib/python3/dist-packages/fieldcost_probe.py \
+  /usr/lib/*/libfieldcost_probe_stub.a /usr/lib/python3/dist-packages/fieldcost_{probe,sphinx}.py \
   /usr/lib/*/fieldcost/libfieldcost_probe.so; do
   [[ -s $file ]] || fail "$file is not installed"
 done

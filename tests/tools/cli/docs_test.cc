@@ -52,7 +52,7 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
            "https://costs.example/api/{soname}!{symbol}", "--json"});
   ASSERT_EQ(made.exit_status, 0) << made.errors << made.output;
   const auto files = Files(output());
-  EXPECT_EQ(files.size(), 4 * 4 + 3U);
+  EXPECT_EQ(files.size(), 4 * 5 + 3U);
   EXPECT_EQ(files.at("index.json"), made.output);
   EXPECT_EQ(Json(made.output, "len(d['cards']), d['synthetic'], d['cards'][1]['symbol']"),
             "4 False open_it\n");
@@ -60,6 +60,11 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
               AllOf(HasSubstr("srcset=\"open_it.dark.svg\""), HasSubstr("open_it.light.svg"),
                     HasSubstr("href=\"https://costs.example/api/liba.so.1!open_it\"")));
   EXPECT_THAT(files.at("liba.so.1/open_it.light.svg"), HasSubstr("<desc"));
+  EXPECT_EQ(Json(made.output, "d['cards'][1]['name'], d['cards'][1]['fragment']"),
+            "open_it liba.so.1/open_it.fragment\n");
+  EXPECT_THAT(
+      files.at("liba.so.1/open_it.fragment"),
+      AllOf(HasSubstr("<svg role=\"img\""), HasSubstr("<details>"), Not(HasSubstr("<html"))));
   // Characters other than letters, digits, '_', '-' and '.' are written in hexadecimal.
   EXPECT_THAT(files.at("liba.so.1/A~3C~22~3E~3Cimg~3E.html"),
               HasSubstr("api/liba.so.1!A%3C%22%3E%3Cimg%3E"));

@@ -26,6 +26,7 @@ Status WriteCard(const std::filesystem::path& output, const WrittenCard& written
                                       .dark = written.name + ".dark.svg"};
   FIELDCOST_TRY(WriteDocument(folder / pictures.light, CardSvg(card, report::CardTheme::kLight)));
   FIELDCOST_TRY(WriteDocument(folder / pictures.dark, CardSvg(card, report::CardTheme::kDark)));
+  FIELDCOST_TRY(WriteDocument(folder / (written.name + ".fragment"), CardHtml(card, {})));
   FIELDCOST_TRY(WriteDocument(folder / (written.name + ".html"), CardPage(card, pictures)));
   return WriteDocument(folder / (written.name + ".md"), CardMarkdown(card, pictures));
 }
@@ -85,8 +86,9 @@ command::Command CardsCommand() {
       .name = "cards",
       .summary = "Write a card for each API, as files",
       .help =
-          R"(For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and
-index.html, index.md, index.json. TEMPLATE: {soname}, {symbol}, {version} and {api} are filled
+          R"(For each API: SYMBOL.light.svg, .dark.svg, .html, .md and .fragment (HTML for the inside of other
+pages) in a directory of its library, and index.html, index.md, index.json. Sphinx's extension
+fieldcost_sphinx adds them to documented functions. TEMPLATE: {soname}, {symbol}, {version} and {api} are filled
 in, percent-encoded; {page} is the page of `docs site`. The same catalogue gives the same bytes. Example:
   fieldcost docs cards --output cards --url 'https://costs.example/{api}')",
       .options = {{.names = "--output",

@@ -6,7 +6,6 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/names/cxx_name.h"
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/costs/catalogue_freshness.h"
@@ -31,9 +30,7 @@ struct DoxygenRequest {
 std::map<std::string, std::string> CardsByName(const std::vector<report::CostCard>& cards) {
   std::map<std::string, std::string> by_name;
   for (const report::CostCard& card : cards) {
-    const std::string name =
-        names::NameWithoutArguments(names::DemangledName(report::ApiOf(card).symbol));
-    by_name[name] += report::CardHtml(card, {});
+    by_name[DocumentedName(card)] += report::CardHtml(card, {});
   }
   return by_name;
 }

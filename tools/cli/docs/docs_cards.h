@@ -16,7 +16,8 @@ struct LibraryCards {
   std::vector<report::CostCard> cards;  // ordered by soname and symbol, with links
 };
 
-// A card's files: PATH.light.svg, PATH.dark.svg, PATH.html and PATH.md.
+// A card's files: PATH.light.svg, PATH.dark.svg, PATH.html, PATH.md and PATH.fragment (HTML to
+// insert into other pages).
 struct WrittenCard {
   const report::CostCard* card = nullptr;
   std::string folder;  // the library's folder

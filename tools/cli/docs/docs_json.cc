@@ -22,10 +22,12 @@ std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenan
     const report::CostCard& card = *written.card;
     list.push_back({{"soname", ApiOf(card).soname},
                     {"symbol", ApiOf(card).symbol},
+                    {"name", Text(DocumentedName(card))},
                     {"light", written.path() + ".light.svg"},
                     {"dark", written.path() + ".dark.svg"},
                     {"html", written.path() + ".html"},
                     {"markdown", written.path() + ".md"},
+                    {"fragment", written.path() + ".fragment"},
                     {"link", card.untrusted_link}});
   }
   boost::json::object json = Freshness(provenance);

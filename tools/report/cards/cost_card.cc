@@ -47,6 +47,10 @@ const stats::ApiKey& ApiOf(const CostCard& card) {
   return card.versions.front().api;
 }
 
+std::string DocumentedName(const CostCard& card) {
+  return names::NameWithoutArguments(names::DemangledName(ApiOf(card).symbol));
+}
+
 namespace {
 
 std::string Versions(const CardWords& words) {

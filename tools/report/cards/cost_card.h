@@ -31,6 +31,9 @@ std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
 // The API that a card describes. REQUIRES (here and below): card.versions is not empty.
 const stats::ApiKey& ApiOf(const CostCard& card);
 
+// The name of the function as documents contain it: C++ names demangled, without arguments.
+std::string DocumentedName(const CostCard& card);
+
 // Relative URLs of the pictures. Both empty = the picture is embedded, in the page's colours.
 struct CardPictures {
   std::string light;
