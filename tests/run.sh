@@ -41,6 +41,9 @@ trap 'print_times $?' EXIT
 . deploy/packages.sh
 install_packages $BUILD_PACKAGES $TEST_PACKAGES ${all:+clang-tidy-14}
 command -v nginx > /dev/null || unpack_package nginx
+# rustdoc without Rust's libraries (80 of 270 MB).
+unpack_package rustc ./usr/bin/rustdoc
+unpack_package libstd-rust-1.63 './usr/lib/*/lib*.so'
 # Its promtool checks the server's metrics.
 command -v promtool > /dev/null || unpack_package prometheus
 

@@ -66,6 +66,14 @@ def sphinx_pages(house, box):
               "   Decompresses.\n\n.. c:function:: int other(void)\n")
 
 
+@maker()
+def rustdoc_pages(house, box):
+    """Pages of two external functions, as rustdoc 1.63 writes them (DocsTest runs rustdoc itself)."""
+    for name in ("inflate", "other"):
+        box.write(f"work/target/doc/z_sys/fn.{name}.html", '<div class="docblock item-decl"><pre class="rust fn"><code>'
+                  f"pub unsafe extern &quot;C&quot; fn {name}()</code></pre></div>\n")
+
+
 # Selects every run for the field, however busy the machine.
 EAGER = """[selection]
 selection_probability = 1.0

@@ -1,4 +1,4 @@
-// A tag file and a page, as Doxygen may have written them.
+// A tag file and a page, as Doxygen or rustdoc may have written them.
 
 #include <cstdint>
 #include <map>
@@ -8,6 +8,7 @@
 #include "common/base/check.h"
 #include "common/names/cxx_name.h"
 #include "tools/cli/docs/doxygen_pages.h"
+#include "tools/cli/docs/rustdoc_pages.h"
 #include "tools/report/cards/cost_card.h"
 
 using namespace fieldcost;
@@ -25,5 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const cli::PageWithCards once = cli::InsertCards(bytes, cards);
   FIELDCOST_CHECK(once.cards == 0 || once.html.find(card) != std::string::npos);
   (void)cli::InsertCards(once.html, cards);
+  (void)cli::ExternalFunction("fn.a.html", bytes);
+  const std::string below = cli::WithCardsBelowDeclaration(bytes, card);
+  FIELDCOST_CHECK(below.size() <= bytes.size() + card.size());
   return 0;
 }

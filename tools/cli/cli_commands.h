@@ -26,6 +26,7 @@ command::Command CompletionCommand();
 command::Command DiffCommand();
 command::Command DocsCommand();
 command::Command DocsDoxygenCommand();
+command::Command DocsRustdocCommand();
 command::Command DocsSiteCommand();
 command::Command HistCommand();
 command::Command IdleCommand();

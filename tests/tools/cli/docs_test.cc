@@ -6,6 +6,7 @@
 #include "common/names/cxx_name.h"
 #include "tests/tools/cli/catalog_fixture.h"
 #include "tools/cli/docs/doxygen_pages.h"
+#include "tools/cli/docs/rustdoc_pages.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -155,6 +156,86 @@ TEST_F(DocsTest, ALibraryCalledLikeAnIndexDoesNotTakeItsPlace) {
   const testing::ProcessResult made = Cli({"docs", "cards", "--output", output().string()});
   EXPECT_EQ(made.exit_status, 0) << made.errors;
   EXPECT_TRUE(std::filesystem::is_regular_file(output() / "index.html"));
+}
+
+// Runs the rustdoc that tests/run.sh unpacks, with Debian's LLVM.
+TEST_F(DocsTest, RustdocPagesOfExternalFunctionsGetCards) {
+  const std::filesystem::path packages = FIELDCOST_BINARY_DIR "/../packages";
+  const std::filesystem::path rustdoc = packages / "rustc" / "usr" / "bin" / "rustdoc";
+  if (!std::filesystem::exists(rustdoc)) GTEST_SKIP() << "rustdoc is not unpacked: tests/run.sh";
+  std::string libraries;
+  for (const auto& folder :
+       std::filesystem::directory_iterator(packages / "libstd-rust-1.63" / "usr" / "lib")) {
+    libraries = folder.path().string();
+  }
+  const std::filesystem::path pages = home() / "doc";
+  const testing::ProcessResult made = testing::RunProcess(
+      {.arguments = {rustdoc.string(), FIELDCOST_CLI_TEST_DIR "/bindings.rs", "-o", pages.string()},
+       .environment = {{"LD_LIBRARY_PATH", libraries}, {"RUSTC_BOOTSTRAP", "1"}}});
+  ASSERT_EQ(made.exit_status, 0) << made.errors;
+  const auto before = Files(pages);
+  rows_with_evil_.push_back(testing::MakeRow("lib<img>.so.1", "open_it", 5, 7));
+  PublishAndSync(rows_with_evil_);
+  const std::vector<std::string> command = {
+      "docs", "rustdoc", pages.string(), "--url", "https://costs.example/{page}", "--json"};
+  const testing::ProcessResult result = Cli(command);
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_EQ(Json(result.output, "[d[n] for n in ('functions', 'found', 'cards', 'pages')]"),
+            "[3, 2, 2, 2]\n");
+  const auto after = Files(pages);
+  const std::string& page = after.at("bindings/fn.open_it.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("aria-label=\"Cost of liba.so.1!open_it\""),
+                          HasSubstr("aria-label=\"Cost of lib&lt;img&gt;.so.1!open_it\""),
+                          HasSubstr("href=\"https://costs.example/liba.so.1/open_it.html\""),
+                          Not(HasSubstr("<img>"))));
+  EXPECT_LT(page.find("</pre>"), page.find("fieldcost card: begin"));
+  EXPECT_LT(page.find("fieldcost card: end"), page.rfind("Opens it."));
+  EXPECT_THAT(after.at("bindings/exported/fn.twin.html"), HasSubstr("Cost of libb.so.2!twin"));
+  for (const char* same :
+       {"bindings/fn.unknown.html", "bindings/wrapper/fn.twin.html", "bindings/index.html"}) {
+    EXPECT_EQ(after.at(same), before.at(same)) << same;
+  }
+  ASSERT_EQ(Cli(command).exit_status, 0);
+  EXPECT_EQ(Files(pages), after) << "a second run gives the same bytes";
+  ASSERT_EQ(Cli({"docs", "rustdoc", pages.string(), "--library", "libb*"}).exit_status, 0);
+  EXPECT_EQ(TextOf(pages / "bindings" / "fn.open_it.html"), before.at("bindings/fn.open_it.html"));
+  EXPECT_EQ(Cli({"docs", "rustdoc", (home() / "none").string()}).exit_status, 66);
+}
+
+TEST(RustdocPagesTest, OnlyExternalFunctionsAreFound) {
+  const auto found = [](const std::string& declaration, const char* file = "fn.f.html") {
+    return ExternalFunction(
+        file, "<pre class=\"rust item-decl\"><code>" + declaration + "</code></pre><details>");
+  };
+  EXPECT_EQ(found("pub unsafe extern &quot;C&quot; fn f()"), "f");
+  EXPECT_EQ(found("#[no_mangle]\npub extern \"C-unwind\" fn f()"), "f");
+  EXPECT_EQ(found("pub fn f(call: extern &quot;C&quot; fn(i32))"), std::nullopt);
+  EXPECT_EQ(found("pub fn f()"), std::nullopt);
+  for (const char* file : {"f.html", "fn.html", "fn..html", "fn.f.js", "struct.f.html"}) {
+    EXPECT_EQ(found("pub unsafe extern &quot;C&quot; fn f()", file), std::nullopt) << file;
+  }
+  for (const char* page : {"", "item-decl\">", "</pre>", "</pre> item-decl\"> extern \"C\" fn f"}) {
+    EXPECT_EQ(ExternalFunction("fn.f.html", page), std::nullopt) << page;
+    EXPECT_EQ(WithCardsBelowDeclaration(page, "X"), page);
+  }
+}
+
+// As rustdoc 1.63 and 1.95 write them.
+TEST(RustdocPagesTest, CardsAreInsertedBelowTheDeclarationAndReplaced) {
+  const std::string card = "<!-- fieldcost card: begin -->\nX\n<!-- fieldcost card: end -->\n";
+  for (const auto& [begin, end] : {std::pair<std::string, std::string>{
+                                       "<div class=\"docblock item-decl\"><pre class=\"rust "
+                                       "fn\"><code>pub unsafe extern &quot;C&quot; fn f()"
+                                       "</code></pre></div>",
+                                       "<details class=\"rustdoc-toggle top-doc\" open></details>"},
+                                   {"<pre class=\"rust item-decl\"><code>pub unsafe extern "
+                                    "&quot;C&quot; fn f()</code></pre>",
+                                    "<details class=\"toggle top-doc\" open></details>"}}) {
+    const std::string page = WithCardsBelowDeclaration(begin + end, card);
+    EXPECT_EQ(page, begin + card + end);
+    EXPECT_EQ(WithCardsBelowDeclaration(page, card), page);
+    EXPECT_EQ(WithCardsBelowDeclaration(page, ""), begin + end);
+  }
 }
 
 TEST(DoxygenPagesTest, FunctionsOfATagFileAreFoundWithTheirScopes) {

@@ -111,13 +111,15 @@ in, percent-encoded; {page} is the page of `docs site`. The same catalogue gives
 }  // namespace
 
 command::Command DocsCommand() {
-  return {.name = "docs",
-          .summary = "Cost cards for documentation",
-          .help = R"(Examples:
+  return {
+      .name = "docs",
+      .summary = "Cost cards for documentation",
+      .help = R"(Examples:
   fieldcost docs cards --output cards --library libz.so.1
   fieldcost docs doxygen html --tag-file zlib.tag --library libz.so.1
+  fieldcost docs rustdoc target/doc --library libz.so.1
   fieldcost docs site costs)",
-          .commands = {CardsCommand(), DocsDoxygenCommand(), DocsSiteCommand()}};
+      .commands = {CardsCommand(), DocsDoxygenCommand(), DocsRustdocCommand(), DocsSiteCommand()}};
 }
 
 }  // namespace fieldcost::cli

@@ -42,7 +42,7 @@ std::string SiteJson(const SiteCounts& counts, const report::Provenance& provena
   return Print(json);
 }
 
-std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance) {
+std::string PagesJson(const PageCounts& counts, const report::Provenance& provenance) {
   boost::json::object json = Freshness(provenance);
   json["functions"] = counts.functions;
   json["found"] = counts.found;

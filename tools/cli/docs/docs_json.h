@@ -19,12 +19,13 @@ struct SiteCounts {
 };
 std::string SiteJson(const SiteCounts& counts, const report::Provenance& provenance);
 
-struct DoxygenCounts {
+// Pages of other programs into which cards were inserted.
+struct PageCounts {
   std::uint64_t functions = 0;  // distinct names of documented functions
   std::uint64_t found = 0;      // of these, the ones in the catalogue
   std::uint64_t cards = 0;      // inserted; a function may appear in several places
   std::uint64_t pages = 0;      // pages with cards
 };
-std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance);
+std::string PagesJson(const PageCounts& counts, const report::Provenance& provenance);
 
 }  // namespace fieldcost::cli

@@ -88,19 +88,6 @@ Status ReadMembers(const ptree& compound, std::vector<DocumentedFunction>& funct
   return {};
 }
 
-std::string WithoutCards(std::string_view untrusted_html) {
-  std::string html;
-  for (;;) {
-    const std::size_t begin = untrusted_html.find(report::kCardBegin);
-    const std::size_t end =
-        begin == std::string_view::npos ? begin : untrusted_html.find(report::kCardEnd, begin);
-    if (end == std::string_view::npos) return html.append(untrusted_html);
-    html.append(untrusted_html.substr(0, begin));
-    untrusted_html.remove_prefix(end + report::kCardEnd.size());
-    if (untrusted_html.starts_with('\n')) untrusted_html.remove_prefix(1);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<DocumentedFunction>> ReadTagFile(std::string_view untrusted_xml) {
@@ -129,7 +116,7 @@ PageWithCards InsertCards(std::string_view untrusted_html,
                           const std::map<std::string, std::string>& card_of) {
   constexpr std::string_view kAnchor = "<a id=\"";
   constexpr std::string_view kDescription = "<div class=\"memdoc\">\n";
-  PageWithCards page{.html = WithoutCards(untrusted_html), .cards = 0};
+  PageWithCards page{.html = report::WithoutCards(untrusted_html), .cards = 0};
   const std::string_view before = page.html;
   std::string after;
   std::size_t copied = 0;

@@ -113,6 +113,19 @@ std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
   return html + fmt::format("</section>\n{}\n", kCardEnd);
 }
 
+std::string WithoutCards(std::string_view untrusted_html) {
+  std::string html;
+  for (;;) {
+    const std::size_t begin = untrusted_html.find(kCardBegin);
+    const std::size_t end =
+        begin == std::string_view::npos ? begin : untrusted_html.find(kCardEnd, begin);
+    if (end == std::string_view::npos) return html.append(untrusted_html);
+    html.append(untrusted_html.substr(0, begin));
+    untrusted_html.remove_prefix(end + kCardEnd.size());
+    if (untrusted_html.starts_with('\n')) untrusted_html.remove_prefix(1);
+  }
+}
+
 std::string CardPage(const CostCard& card, const CardPictures& pictures) {
   return PageBegin("Cost of " + WordsOf(card).name, Pictures::kBeside) + "<main>\n" +
          CardHtml(card, pictures) + "</main>\n" + PageEnd();

@@ -47,6 +47,9 @@ inline constexpr std::string_view kCardBegin = "<!-- fieldcost card: begin -->";
 inline constexpr std::string_view kCardEnd = "<!-- fieldcost card: end -->";
 std::string CardHtml(const CostCard& card, const CardPictures& pictures);
 
+// A document without the cards that were inserted into it.
+std::string WithoutCards(std::string_view untrusted_html);
+
 // A complete document that contains only the card.
 std::string CardPage(const CostCard& card, const CardPictures& pictures);
 
