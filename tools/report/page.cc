@@ -83,7 +83,7 @@ std::string PageBegin(std::string_view untrusted_title, Pictures pictures) {
 }
 
 std::string PageBegin(std::string_view untrusted_title, std::span<const draw::PageAsset> styles,
-                      std::span<const draw::PageAsset> scripts) {
+                      std::span<const draw::PageAsset> scripts, Scripts kind) {
   std::string style_sources = SourceOf(kPageStyle.hash);
   std::string style_html(kPageStyle.text);
   for (const draw::PageAsset& style : styles) {
@@ -92,6 +92,8 @@ std::string PageBegin(std::string_view untrusted_title, std::span<const draw::Pa
   }
   std::string script_sources;
   for (const draw::PageAsset& script : scripts) script_sources += " " + SourceOf(script.hash);
+  // 'self' matches no file in some browsers.
+  if (kind == Scripts::kLoadOthers) script_sources += " 'strict-dynamic'";
   return Head(untrusted_title, style_sources, fmt::format(" script-src{};", script_sources),
               style_html);
 }

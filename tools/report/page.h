@@ -21,9 +21,10 @@ std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pict
 std::string PageEnd();
 
 // The same for a page that contains and runs `scripts` (ScriptHtml()): also permits these styles
-// and scripts, by hash.
+// and scripts, by hash; with `kLoadOthers` also scripts that these load.
+enum class Scripts { kInside, kLoadOthers };
 std::string PageBegin(std::string_view untrusted_title, std::span<const draw::PageAsset> styles,
-                      std::span<const draw::PageAsset> scripts);
+                      std::span<const draw::PageAsset> scripts, Scripts kind = Scripts::kInside);
 std::string ScriptHtml(const draw::PageAsset& script);
 
 enum class ColumnKind { kName, kText, kNumber, kPicture };

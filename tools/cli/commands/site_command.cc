@@ -50,6 +50,25 @@ Status WriteLibrary(const fs::path& site, const report::SiteLibrary& library, bo
   return WriteDocument(folder / "index.html", report::SiteLibraryHtml(library, synthetic));
 }
 
+Status WriteIndex(const fs::path& site, const std::vector<report::SiteLibrary>& libraries,
+                  bool synthetic) {
+  fs::path folder;  // of the last file
+  const auto write = [&](const std::string& path, const std::string& bytes) -> Status {
+    if ((site / path).parent_path() != folder) {
+      folder = (site / path).parent_path();
+      FIELDCOST_TRY(MakeDirectories(folder, kSiteDirectoryMode));
+    }
+    return WriteDocument(site / path, bytes);
+  };
+  report::SiteIndex index{.libraries = libraries, .names_root = {}, .synthetic = synthetic};
+  FIELDCOST_ASSIGN(index.names_root, report::WriteSiteNames(report::NamesOf(libraries), write));
+  // The first page last, so that it links to nothing that is missing.
+  for (std::size_t page = index.pages(); page-- > 0;) {
+    FIELDCOST_TRY(write(report::SiteIndexPath(page), report::SiteIndexHtml(index, page)));
+  }
+  return {};
+}
+
 Result<int> RunSite(const fs::path& site, const std::string& library, const Output& output) {
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(library, ""));
   FIELDCOST_TRY(MakeDirectories(site, kSiteDirectoryMode));
@@ -58,9 +77,8 @@ Result<int> RunSite(const fs::path& site, const std::string& library, const Outp
   for (const report::SiteLibrary& each : libraries) {
     FIELDCOST_TRY(WriteLibrary(site, each, synthetic));
   }
-  // Last, so that it links to nothing that is missing.
-  const fs::path index = site / "index.html";
-  FIELDCOST_TRY(WriteDocument(index, report::SiteIndexHtml(libraries, synthetic)));
+  FIELDCOST_TRY(WriteIndex(site, libraries, synthetic));
+  const fs::path index = site / report::SiteIndexPath(0);
   const SiteCounts counts{.libraries = libraries.size(), .functions = loaded.cards.size()};
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(SiteJson(counts, loaded.provenance)));

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
-#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/draw/html.h"
 #include "tools/report/cards/card_lines.h"
@@ -18,27 +19,31 @@ namespace {
 
 constexpr std::string_view kSiteTitle = "Costs of library functions";
 
-// The names for the script: [[soname, folder, [[name, file, cost], ...]], ...].
-std::string NamesJson(std::span<const SiteLibrary> libraries) {
-  JsonWriter json(JsonWriter::Place::kHtmlScript);
-  json.Array();
-  for (const SiteLibrary& library : libraries) {
-    json.NewLine().Array().Text(library.untrusted_soname).Text(library.folder).Array();
-    for (const IndexedCard& indexed : library.cards) {
-      const CardWords words = WordsOf(*indexed.card);
-      json.NewLine().Array().Text(words.function).Text(indexed.path + ".html");
-      json.Text(words.lines.front().p50).EndArray();
-    }
-    json.EndArray().EndArray();
-  }
-  json.EndArray();
-  return json.TakeValue();
+std::string SearchHtml(std::string_view names_root) {
+  return fmt::format(
+      "<div id=\"site-search\" data-root=\"{}\" hidden>\n<p><label>Search <input "
+      "type=\"search\" id=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label></p>\n"
+      "<p id=\"count\" role=\"status\"></p>\n<ul id=\"found\"></ul>\n</div>\n",
+      names_root);
 }
 
-std::string SearchHtml() {
-  return "<div id=\"site-search\" hidden>\n<p><label>Search <input type=\"search\" id=\"search\" "
-         "autocomplete=\"off\" spellcheck=\"false\"></label></p>\n"
-         "<p id=\"count\" role=\"status\"></p>\n<ul id=\"found\"></ul>\n</div>\n";
+std::span<const SiteLibrary> LibrariesOn(const SiteIndex& index, std::size_t page) {
+  const auto rest = index.libraries.subspan(page * kLibrariesPerPage);
+  return rest.first(std::min(rest.size(), kLibrariesPerPage));
+}
+
+// Links to all pages of the index, each with its first and last library; empty if there is one.
+std::string IndexPagesHtml(const SiteIndex& index, std::size_t current, std::string_view root) {
+  if (index.pages() == 1) return "";
+  std::string html = "<nav aria-label=\"Libraries by name\"><ul>\n";
+  for (std::size_t page = 0; page < index.pages(); ++page) {
+    const auto libraries = LibrariesOn(index, page);
+    html += fmt::format("<li><a href=\"{}{}\"{}>{} – {}</a></li>\n", root, SiteIndexPath(page),
+                        page == current ? " aria-current=\"page\"" : "",
+                        draw::EscapeHtml(libraries.front().untrusted_soname),
+                        draw::EscapeHtml(libraries.back().untrusted_soname));
+  }
+  return html + "</ul></nav>\n";
 }
 
 std::string NavigationHtml(std::string_view untrusted_soname) {
@@ -51,25 +56,52 @@ std::string NavigationHtml(std::string_view untrusted_soname) {
 
 }  // namespace
 
-std::string SiteIndexHtml(std::span<const SiteLibrary> libraries, bool synthetic) {
+std::vector<SiteName> NamesOf(std::span<const SiteLibrary> libraries) {
+  std::vector<SiteName> names;
+  for (const SiteLibrary& library : libraries) {
+    for (const IndexedCard& indexed : library.cards) {
+      CardWords words = WordsOf(*indexed.card);
+      names.push_back({.untrusted_function = std::move(words.function),
+                       .untrusted_searched = DocumentedName(*indexed.card),
+                       .untrusted_soname = library.untrusted_soname,
+                       .page = library.folder + "/" + indexed.path + ".html",
+                       .cost = std::move(words.lines.front().p50)});
+    }
+  }
+  return names;
+}
+
+std::size_t SiteIndex::pages() const {
+  return libraries.empty() ? 1 : (libraries.size() - 1) / kLibrariesPerPage + 1;
+}
+
+std::string SiteIndexPath(std::size_t page) {
+  return page == 0 ? "index.html" : fmt::format("~libraries/{}.html", page);
+}
+
+std::string SiteIndexHtml(const SiteIndex& index, std::size_t page) {
   using enum ColumnKind;
+  const std::string_view root = page == 0 ? "" : "../";
   PageTable table{.id = "libraries",
                   .title = "Libraries",
                   .caption = {},
                   .columns = {{"Library", kName}, {"Functions", kNumber}},
                   .lines = {}};
-  for (const SiteLibrary& library : libraries) {
-    table.lines.push_back({NameHtml(library.untrusted_soname, library.folder + "/index.html", ""),
-                           std::to_string(library.cards.size())});
+  for (const SiteLibrary& library : LibrariesOn(index, page)) {
+    const std::string link = fmt::format("{}{}/index.html", root, library.folder);
+    table.lines.push_back(
+        {NameHtml(library.untrusted_soname, link, ""), std::to_string(library.cards.size())});
   }
+  const bool has_search = page == 0 && !index.names_root.empty();
   const std::array<draw::PageAsset, 1> scripts = {kSiteSearchScript};
-  std::string html = PageBegin(kSiteTitle, {}, scripts);
+  std::string html =
+      has_search ? PageBegin(kSiteTitle, {}, scripts, Scripts::kLoadOthers) : PageBegin(kSiteTitle);
   html += fmt::format("<main>\n<h1>{}</h1>\n", kSiteTitle);
-  if (synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
-  html += SearchHtml() + SectionHtml(table) + "</main>\n";
-  html += fmt::format("<script type=\"application/json\" id=\"names\">{}</script>\n",
-                      NamesJson(libraries));
-  for (const draw::PageAsset& script : scripts) html += ScriptHtml(script);
+  if (index.synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  if (has_search) html += SearchHtml(index.names_root);
+  html +=
+      IndexPagesHtml(index, page, root) + "<h2>Libraries</h2>\n" + TableHtml(table) + "</main>\n";
+  if (has_search) html += ScriptHtml(scripts.front());
   return html + PageEnd();
 }
 

@@ -6,6 +6,7 @@
 
 #include "tools/report/cards/card_index.h"
 #include "tools/report/cards/cost_card.h"
+#include "tools/report/cards/site_names.h"
 
 namespace fieldcost::report {
 
@@ -19,9 +20,24 @@ struct SiteLibrary {
   std::vector<IndexedCard> cards;  // their paths are relative to the folder
 };
 
-// The index: lists the libraries, and searches the names of all functions with a script that the
-// page contains. Without scripts, the list remains.
-std::string SiteIndexHtml(std::span<const SiteLibrary> libraries, bool synthetic);
+// The names of all functions, for the index's search.
+std::vector<SiteName> NamesOf(std::span<const SiteLibrary> libraries);
+
+// The index lists the libraries, at most this many per page, so that its size is bounded. The first
+// page also searches the names of all functions with a script, if `names_root` (WriteSiteNames())
+// is not empty. Without scripts, the lists remain.
+inline constexpr std::size_t kLibrariesPerPage = 200;
+struct SiteIndex {
+  std::span<const SiteLibrary> libraries;  // ordered by soname
+  std::string names_root;
+  bool synthetic = false;
+
+  std::size_t pages() const;  // at least 1
+};
+// "index.html" for the first page, "~libraries/NUMBER.html" for others, which is no library's
+// folder (SafeFileName()).
+std::string SiteIndexPath(std::size_t page);
+std::string SiteIndexHtml(const SiteIndex& index, std::size_t page);
 
 // FOLDER/index.html: one line per API.
 std::string SiteLibraryHtml(const SiteLibrary& library, bool synthetic);
