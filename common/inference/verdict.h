@@ -59,6 +59,10 @@ inline constexpr Thresholds kEventThresholds = {.false_share = 0.01, .least_valu
 // Call trees, which also have least shares of the whole (tree::CompareOptions).
 inline constexpr Thresholds kTreeThresholds = {.false_share = 0.01, .least_values = 2};
 
+// One function called from several places; values are runs.
+inline constexpr Thresholds kContextThresholds = {
+    .false_share = 0.01, .least_ratio = 1.25, .least_values = 3};
+
 // The result of a comparison with enough data.
 struct Effect {
   double q = 1;      // p adjusted for the number of tests; 0 if nothing can be tested

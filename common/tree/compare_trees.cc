@@ -80,7 +80,20 @@ Error NoSuchMetric(std::string_view metric) {
   return Fail(ErrorCode::kInvalidArgument, "the trees have no metric {} in common", metric);
 }
 
-// Mean and variance of the runs' contributions, divided by the denominator.
+// The factor between the two sides, for sums over runs.
+double FactorOf(const Observed& observed, const CompareOptions& options) {
+  std::vector<std::vector<double>> self(2);
+  for (const TwoSides& sides : observed.measured.self) {
+    self[0].push_back(sides.before.mean);
+    self[1].push_back(sides.after.mean);
+  }
+  const std::vector<double> factors =
+      RunFactors(self, 1, options.least_samples * observed.per_sample);
+  return factors[1] / factors[0];
+}
+
+}  // namespace
+
 inference::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator) {
   const auto count = static_cast<long double>(runs);
   if (runs == 0) return {};
@@ -96,20 +109,6 @@ inference::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint6
   }
   return moments;
 }
-
-// The factor between the two sides, for sums over runs.
-double FactorOf(const Observed& observed, const CompareOptions& options) {
-  std::vector<std::vector<double>> self(2);
-  for (const TwoSides& sides : observed.measured.self) {
-    self[0].push_back(sides.before.mean);
-    self[1].push_back(sides.after.mean);
-  }
-  const std::vector<double> factors =
-      RunFactors(self, 1, options.least_samples * observed.per_sample);
-  return factors[1] / factors[0];
-}
-
-}  // namespace
 
 CompareOptions CompareOptionsFor(const Metric& metric) {
   CompareOptions options;

@@ -9,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/inference/verdict.h"
+#include "common/inference/welch.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
 
@@ -101,5 +102,9 @@ Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> a
 // tested, so less is certain. kInvalidArgument if a tree lacks the metric.
 Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
                            const CompareOptions& options = {});
+
+// Mean and variance per run of one side of a MeanTree with that denominator, whose side has that
+// many runs. All zero without runs.
+inference::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator);
 
 }  // namespace fieldcost::tree

@@ -243,6 +243,15 @@ def check_material(house, box):
 
 
 
+@maker("catalogue")
+def places(house, box):
+    """A program that calls compress2 from two places, with four times as many bytes from Rarely(): its costs, which are
+    worse than the fleet's, and its calls."""
+    call = "./app compress2 60 1048576 4194304"
+    house.must(box, "cp $BUILD/victims/zlib_calls_traced app", f"fieldcost measure --save app.lab -- {call}",
+               f"fieldcost trace --runs 5 --events 'functions,libz.so.1!*' -o app.fct -- {call}")
+
+
 @maker()
 def programs(house, box):
     """./app and ./old, the same program; ./new, in which digest() does four times the work; ./renamed."""

@@ -83,10 +83,44 @@ TEST_F(CheckProgramTest, FindsThePlantedChangeAndWhereItIsCalled) {
               "zlib_calls!Often[^\n]*\n[^\n]*Pack[^\n]*\n[^\n]*compress2  ! worse than the field"),
           ContainsRegex("zlib_calls!Rarely[^\n]*\n[^\n]*Pack[^\n]*\n[^\n]*compress2  ! worse"),
           HasSubstr("1 of 1 API that is worse than the field is in this profile")));
+  // Ranked, the most expensive first.
+  EXPECT_THAT(result.output,
+              ContainsRegex("Where they cost most:\n[^\n]*\n[^\n]*compress2 [^\n]*Often[^\n]*\n"
+                            "[^\n]*compress2 [^\n]*Rarely"));
   EXPECT_THAT(result.errors, AllOf(HasSubstr("plain "), HasSubstr("recording call paths: ")));
   // The kept files can be read by other commands, with the same verdict.
   EXPECT_EQ(Cli({"check", (home() / "kept" / "check.lab").string()}).exit_status, kWorse);
   EXPECT_EQ(Cli({"tree", "show", (home() / "kept" / "check.fct").string()}).exit_status, 0);
+}
+
+// compress2's calls are slow everywhere. Those from Rarely() are planted to be four times as slow,
+// although they cost less than the others in all.
+TEST_F(CheckProgramTest, MarksOnlyTheContextWhoseCallsAreSlowerThanElsewhere) {
+  Publish();
+  const std::string kept = (home() / "kept").string();
+  ASSERT_EQ(Check({"--keep", kept}, kSlow).exit_status, kWorse);
+  const std::string recording = kept + "/traced.fct";
+  const auto contexts = [&](const std::string& rare_bytes) {
+    const ProcessResult traced =
+        Cli({"trace", "--runs", "12", "--output", recording, "--events",
+             "functions,libz.so.1!compress2", "--", kVictims + "zlib_calls_traced", "compress2",
+             "120", "524288", rare_bytes});
+    EXPECT_EQ(traced.exit_status, 0) << traced.errors;
+    const ProcessResult shown = Cli({"check", kept + "/check.lab", "--tree", recording, "--json"});
+    EXPECT_EQ(shown.exit_status, kWorse) << shown.errors;
+    return Json(shown.output,
+                "[(c['callers'][1].split()[0], int(c['calls']) // d['denominator'], c['deviates'])"
+                " for c in d['contexts'] if c['calls']]");
+  };
+  EXPECT_EQ(contexts("524288"),
+            "[('zlib_calls_traced!Often', 108, False), ('zlib_calls_traced!Rarely', 12, False)]\n");
+  EXPECT_EQ(contexts("2097152"),
+            "[('zlib_calls_traced!Often', 108, False), ('zlib_calls_traced!Rarely', 12, True)]\n");
+  const ProcessResult text = Cli({"check", kept + "/check.lab", "--tree", recording});
+  EXPECT_THAT(text.output,
+              ContainsRegex("Where they cost most:\n[^\n]*RATIO[^\n]*\n"
+                            "[^\n!]*  108  0[^\n!]*!compress2 [^\n]*Often[^\n]*\n"
+                            "[^\n]*  12  [2-9][0-9.]* ! [^\n]*!compress2 [^\n]*Rarely"));
 }
 
 TEST_F(CheckProgramTest, LeavesAHealthyProgramInPeace) {

@@ -255,8 +255,8 @@ Result<std::string> TraceIfNeeded(const CheckRequest& command, const CheckReport
 Result<std::string> ProgramJson(const std::string& recording, const CheckReport& report,
                                 const CheckFacts& facts) {
   if (recording.empty()) return CheckJson(report, facts, nullptr);
-  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(recording));
-  return CheckJson(report, facts, &view);
+  FIELDCOST_ASSIGN(const TreeToCheck tree, LoadTreeToCheck(recording));
+  return CheckJson(report, facts, &tree);
 }
 
 // The report as text; `recording`: of the program, empty if none.
@@ -267,9 +267,9 @@ Status PrintReport(const CheckRequest& command, const CheckReport& report, const
     text += "Nothing of that kind has been measured yet: fieldcost agent local\n";
   }
   if (!recording.empty()) {
-    FIELDCOST_ASSIGN(const analysis::TreeView view, LoadTreeToCheck(recording));
-    text += "\n" + report::CheckedTreeText(view, report, output.style);
-    text += draw::WrapLines(report::UnseenText(view, report), output.style);
+    FIELDCOST_ASSIGN(const TreeToCheck tree, LoadTreeToCheck(recording));
+    text += "\n" + TreeToCheckText(tree, report, output.style);
+    text += draw::WrapLines(report::UnseenText(tree.view, report), output.style);
   }
   return WritePaged(text + FreshnessText(facts.freshness, facts.checked), output);
 }
@@ -395,6 +395,7 @@ paths. It must do the same in each run. Its output is not shown. Examples:
   fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
   fieldcost check --tree perf.folded
   fieldcost check --tree perf.folded --flame perf.html
+  fieldcost check app.lab --tree app.fct
   fieldcost check --save before.profile
   fieldcost check before.profile --metric alloc_inclusive --csv
   fieldcost check all.lab)",
@@ -412,7 +413,9 @@ paths. It must do the same in each run. Its output is not shown. Examples:
                    .value = "FILE",
                    .help =
                        "A recording (FILE@FROM..TO is a part of it), folded stacks, pprof, perf "
-                       "script, ...: its call tree with flagged APIs highlighted",
+                       "script, ...: its call tree with flagged APIs highlighted, and the places "
+                       "that call them ranked by cost; with calls of 3 or more runs, ! marks "
+                       "those where a call costs more than elsewhere",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--explain"}},
                   {.names = "--flame",

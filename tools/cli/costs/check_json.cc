@@ -2,6 +2,7 @@
 
 #include "common/draw/numbers.h"
 #include "tools/cli/json_parts.h"
+#include "tools/report/tree/checked_contexts.h"
 #include "tools/report/tree/checked_tree.h"
 
 namespace fieldcost::cli {
@@ -89,7 +90,35 @@ json::object CheckObject(const analysis::CheckReport& report, const CheckFacts& 
   return object;
 }
 
-json::object TreeObject(const analysis::TreeView& view, const analysis::CheckReport& report) {
+json::array ContextsJson(const TreeToCheck& tree, const analysis::CheckReport& report) {
+  json::array array;
+  for (const report::CheckedContext& context : report::ContextsOf(tree.mean, tree.metric, report)) {
+    json::array callers;
+    for (const std::string& caller : report::CallersOf(tree.mean, context)) {
+      callers.push_back(Text(caller));
+    }
+    json::object one{{"api", Text(stats::DisplayName(context.api->key.api))},
+                     {"callers", std::move(callers)},
+                     {"total", Text(draw::Decimal(context.cost))},
+                     {"calls", nullptr},
+                     {"ratio", nullptr},
+                     {"q", nullptr},
+                     {"deviates", nullptr}};
+    if (context.calls != 0) one["calls"] = Text(draw::Decimal(context.calls));
+    if (context.comparison) {
+      one["ratio"] = context.comparison->ratio;
+      if (context.comparison->q) {
+        one["q"] = *context.comparison->q;
+        one["deviates"] = context.comparison->deviates;
+      }
+    }
+    array.push_back(std::move(one));
+  }
+  return array;
+}
+
+json::object TreeObject(const TreeToCheck& tree, const analysis::CheckReport& report) {
+  const analysis::TreeView& view = tree.view;
   const report::CheckedTree checked = report::Highlight(view, report);
   json::array nodes;
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {
@@ -112,6 +141,7 @@ json::object TreeObject(const analysis::TreeView& view, const analysis::CheckRep
           {"total", Text(draw::Decimal(view.nodes[0].inclusive.after))},
           {"worse_total", Text(draw::Decimal(checked.flagged_total))},
           {"worse_apis_seen", checked.worse_seen},
+          {"contexts", ContextsJson(tree, report)},
           {"nodes", std::move(nodes)}};
 }
 
@@ -122,7 +152,7 @@ std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& fac
 }
 
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts,
-                      const analysis::TreeView* tree) {
+                      const TreeToCheck* tree) {
   json::object object = CheckObject(report, facts);
   object["tree"] = nullptr;
   if (tree != nullptr) object["tree"] = TreeObject(*tree, report);
@@ -144,8 +174,8 @@ std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
   return Print(object);
 }
 
-std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report) {
-  return Print(TreeObject(view, report));
+std::string CheckedTreeJson(const TreeToCheck& tree, const analysis::CheckReport& report) {
+  return Print(TreeObject(tree, report));
 }
 
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes) {

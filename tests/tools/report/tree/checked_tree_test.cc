@@ -4,11 +4,14 @@
 
 #include "tests/tools/analysis/trees.h"
 #include "tools/analysis/check_report.h"
+#include "tools/report/tree/checked_contexts.h"
 
 namespace fieldcost::report {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -109,6 +112,89 @@ TEST(CheckedTreeTest, HostileTextIsEscaped) {
   EXPECT_THAT(Text({{"a\x1b[2J;<script>", 1}}),
               AllOf(HasSubstr("a\\x1b[2J"), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(Text({}), HasSubstr("0 ns in all"));
+}
+
+// Deflate in three contexts, wall time and calls, in three runs. A call costs about 10 ns, from `c`
+// the given cost.
+tree::MeanTree Counted(std::uint64_t cost_from_c) {
+  auto dictionary = std::make_shared<tree::Dictionary>();
+  const auto intern = [&](const std::vector<tree::Frame>& frames) {
+    tree::PathId at = tree::kRootPath;
+    for (const tree::Frame& frame : frames) {
+      at = dictionary->paths.Intern(at, dictionary->frames.Intern(frame).value()).value();
+    }
+    return at;
+  };
+  const tree::Frame deflate = testing::WrittenFrame("libz.so!deflate");
+  const tree::Frame main = testing::WrittenFrame("app!main");
+  const auto from = [&](const char* caller) {
+    return intern({main, testing::WrittenFrame(caller), deflate});
+  };
+  std::vector<tree::RunValues> runs;
+  for (const std::uint64_t noise : {0, 3, 5}) {
+    tree::RunValues& run = runs.emplace_back(2);
+    const auto add = [&](tree::PathId path, std::uint64_t calls, std::uint64_t cost) {
+      EXPECT_TRUE(run.Add(0, path, calls).has_value());
+      EXPECT_TRUE(run.Add(1, path, cost).has_value());
+    };
+    add(from("a"), 100, 1000 + noise);
+    add(from("b"), 90, 900 - noise);
+    add(from("c"), 10, 10 * cost_from_c + noise);
+    // Seen by samples only: its calls were not counted.
+    EXPECT_TRUE(run.Add(1, from("d"), 500).has_value());
+    EXPECT_TRUE(run.Add(1, intern({main, testing::WrittenFrame("a"), deflate, deflate}), 7));
+  }
+  const std::vector<tree::Metric> metrics = {{.name = "calls", .unit = tree::Unit::kCount},
+                                             {.name = "wall"}};
+  return tree::Average(tree::TreeOf(std::move(dictionary), metrics, runs).value()).value();
+}
+
+TEST(CheckedContextsTest, RanksThePlacesOfFlaggedFunctionsByCost) {
+  const tree::MeanTree mean =
+      tree::Average(
+          testing::WrittenTree({{{"app!main;app!rare;libz.so!deflate", 10},
+                                 {"app!main;app!often;libz.so!deflate", 800},
+                                 {"app!main;app!often;libz.so!deflate;libc.so!memcpy", 100},
+                                 {"app!main;libz.so!deflate;libz.so!deflate", 200},
+                                 {"app!main;libz.so!inflate", 5000}}}))
+          .value();
+  const analysis::CheckReport report = Flagging();
+  const std::vector<CheckedContext> contexts = ContextsOf(mean, 0, report);
+  ASSERT_EQ(contexts.size(), 3U);  // the inner call of the recursion is part of the outer one
+  EXPECT_THAT(CallersOf(mean, contexts[0]), ElementsAre("app!main", "app!often"));
+  EXPECT_THAT(CallersOf(mean, contexts[1]), ElementsAre("app!main"));
+  EXPECT_THAT(CallersOf(mean, contexts[2]), ElementsAre("app!main", "app!rare"));
+  EXPECT_EQ(contexts[0].cost, 900U);
+  EXPECT_EQ(contexts[2].api_cost, 1110U);
+  for (const CheckedContext& context : contexts) EXPECT_FALSE(context.comparison.has_value());
+  const std::string text = ContextsText(mean, 0, contexts, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("Where they cost most:\n"), Not(HasSubstr("RATIO")),
+                          HasSubstr("their number was not counted")));
+  EXPECT_LT(text.find("often"), text.find("rare"));
+}
+
+TEST(CheckedContextsTest, MarksOnlyPlacesWhoseCallsCostMoreThanElsewhere) {
+  const analysis::CheckReport report = Flagging();
+  const tree::MeanTree slow = Counted(40);
+  const std::vector<CheckedContext> contexts = ContextsOf(slow, 1, report);
+  ASSERT_EQ(contexts.size(), 4U);
+  // The most expensive ones are normal.
+  EXPECT_THAT(CallersOf(slow, contexts[0]), ElementsAre("app!main", "a"));
+  EXPECT_FALSE(contexts[0].comparison->deviates);
+  EXPECT_FALSE(contexts[1].comparison->deviates);
+  EXPECT_THAT(CallersOf(slow, contexts[2]), ElementsAre("app!main", "d"));
+  EXPECT_FALSE(contexts[2].comparison.has_value());
+  EXPECT_THAT(CallersOf(slow, contexts[3]), ElementsAre("app!main", "c"));
+  EXPECT_NEAR(contexts[3].comparison->ratio, 4, 0.05);
+  EXPECT_LT(contexts[3].comparison->q.value(), 0.01);
+  EXPECT_TRUE(contexts[3].comparison->deviates);
+  EXPECT_THAT(ContextsText(slow, 1, contexts, {}),
+              AllOf(ContainsRegex("10 +4.01 ! +[^\n]*deflate +[^\n]*c\n"),
+                    HasSubstr("! = at least 1.25, and")));
+
+  for (const CheckedContext& context : ContextsOf(Counted(10), 1, report)) {
+    EXPECT_FALSE(context.comparison && context.comparison->deviates);
+  }
 }
 
 }  // namespace
