@@ -1,5 +1,7 @@
 #include "agent/reach/elf_file.h"
 
+#include <algorithm>
+
 namespace fieldcost::reach {
 namespace {
 
@@ -33,6 +35,35 @@ std::optional<ElfFile> ReadElfFile(const ReadAt& read, const Elf64_Ehdr& header)
   }
   if (elf.loads.empty()) return std::nullopt;
   return elf;
+}
+
+std::map<Elf64_Sxword, std::uint64_t> ReadDynamicTags(const ReadAt& read,
+                                                      const Elf64_Phdr& dynamic) {
+  std::map<Elf64_Sxword, std::uint64_t> values;
+  const std::size_t count = static_cast<std::size_t>(
+      std::min<std::uint64_t>(dynamic.p_filesz / sizeof(Elf64_Dyn), kMaxDynamicEntries));
+  for (std::size_t i = 0; i < count; ++i) {
+    Elf64_Dyn entry;
+    if (!ReadObject(read, dynamic.p_offset + i * sizeof entry, entry)) break;
+    if (entry.d_tag == DT_NULL) break;
+    values[entry.d_tag] = entry.d_un.d_val;
+  }
+  return values;
+}
+
+std::string ReadStrings(const ReadAt& read, const ElfFile& elf, std::uint64_t address,
+                        std::uint64_t bytes) {
+  const auto offset = elf.OffsetOf(address);
+  if (!offset || bytes == 0) return {};
+  std::string strings(
+      static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kMaxStringTableBytes)), '\0');
+  strings.resize(read(*offset, strings.data(), strings.size()));
+  return strings;
+}
+
+std::string_view NameAt(std::string_view untrusted_strings, std::size_t offset) {
+  const std::string_view rest = untrusted_strings.substr(offset, kMaxSymbolBytes);
+  return rest.substr(0, rest.find('\0'));
 }
 
 }  // namespace fieldcost::reach

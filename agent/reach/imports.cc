@@ -19,9 +19,7 @@
 namespace fieldcost::reach {
 namespace {
 
-constexpr std::size_t kMaxStringTableBytes = 16 << 20;
 constexpr std::size_t kMaxRelocations = 1 << 20;
-constexpr std::size_t kMaxSymbolBytes = 4096;
 
 // The tables that the dynamic section refers to, given by their file offsets.
 struct Tables {
@@ -52,26 +50,8 @@ std::vector<Elf64_Rela> ReadRelocations(const ReadAt& read, const ElfFile& elf,
   return relocations;
 }
 
-std::string ReadStrings(const ReadAt& read, const ElfFile& elf, std::uint64_t address,
-                        std::uint64_t bytes) {
-  const auto offset = elf.OffsetOf(address);
-  if (!offset || bytes == 0) return {};
-  std::string strings(
-      static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kMaxStringTableBytes)), '\0');
-  strings.resize(read(*offset, strings.data(), strings.size()));
-  return strings;
-}
-
 Tables ReadTables(const ReadAt& read, const ElfFile& elf) {
-  std::map<Elf64_Sxword, std::uint64_t> values;
-  const std::size_t count = static_cast<std::size_t>(
-      std::min<std::uint64_t>(elf.dynamic->p_filesz / sizeof(Elf64_Dyn), kMaxDynamicEntries));
-  for (std::size_t i = 0; i < count; ++i) {
-    Elf64_Dyn entry;
-    if (!ReadObject(read, elf.dynamic->p_offset + i * sizeof entry, entry)) break;
-    if (entry.d_tag == DT_NULL) break;
-    values[entry.d_tag] = entry.d_un.d_val;
-  }
+  std::map<Elf64_Sxword, std::uint64_t> values = ReadDynamicTags(read, *elf.dynamic);
   const auto symbols = elf.OffsetOf(values[DT_SYMTAB]);
   if (!symbols) return {};
   return {.relocations = ReadRelocations(read, elf, values[DT_RELA], values[DT_RELASZ]),
@@ -139,7 +119,8 @@ class SlotUses {
   shm::SlotRange range_{};
 };
 
-// Returns whether our libraries never measure this symbol, regardless of its slot.
+}  // namespace
+
 bool IsNeverMeasured(std::string_view symbol) {
   if (symbol.starts_with("_ITM_")) return true;  // absent from most programs
   symbol.remove_prefix(std::min(symbol.find_first_not_of('_'), symbol.size()));
@@ -147,6 +128,8 @@ bool IsNeverMeasured(std::string_view symbol) {
     return GlobMatch({pattern.text, pattern.bytes}, symbol);
   });
 }
+
+namespace {
 
 // Collects the relocations of each symbol by symbol number.
 class Collector {
@@ -159,11 +142,6 @@ class Collector {
     const auto [place, is_new] = places_.try_emplace(number, kNone);
     if (is_new && functions_.size() < kMaxImports) place->second = Add(number);
     return place->second == kNone ? nullptr : &functions_[place->second];
-  }
-  // Null also if no previous slot refers to it.
-  ImportedFunction* Known(const Elf64_Rela& relocation) {
-    const auto place = places_.find(static_cast<std::uint32_t>(ELF64_R_SYM(relocation.r_info)));
-    return place == places_.end() || place->second == kNone ? nullptr : &functions_[place->second];
   }
   std::vector<ImportedFunction> Take() { return std::move(functions_); }
 
@@ -179,9 +157,7 @@ class Collector {
     const bool may_be_function = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
     if (symbol.st_shndx != SHN_UNDEF || !may_be_function) return kNone;
     if (symbol.st_name == 0 || symbol.st_name >= tables_.strings.size()) return kNone;
-    const std::string_view rest =
-        std::string_view(tables_.strings).substr(symbol.st_name, kMaxSymbolBytes);
-    const std::string_view name = rest.substr(0, rest.find('\0'));
+    const std::string_view name = NameAt(tables_.strings, symbol.st_name);
     if (IsNeverMeasured(name)) return kNone;
     functions_.push_back({.untrusted_symbol = std::string(name)});
     return functions_.size() - 1;
@@ -203,9 +179,8 @@ bool IsMeant(std::string_view globs, std::string_view symbol) {
   return false;
 }
 
-}  // namespace
-
-std::vector<ImportedFunction> ReadImports(const ReadAt& read) {
+// Also functions that only words of data refer to.
+std::vector<ImportedFunction> Collect(const ReadAt& read) {
   Elf64_Ehdr header;
   if (!ReadObject(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kElfMachine) {
@@ -224,16 +199,37 @@ std::vector<ImportedFunction> ReadImports(const ReadAt& read) {
     if (ELF64_R_TYPE(relocation.r_info) != kDataSlot) continue;
     ImportedFunction* const function = imports.Of(relocation);
     if (function == nullptr) continue;
+    function->has_data_slot = true;
     function->is_called_directly |= uses.Has(relocation, shm::kSlotCalled);
     function->is_address_taken |= uses.Has(relocation, shm::kSlotTaken);
   }
   for (const Elf64_Rela& relocation : tables.relocations) {
     if (ELF64_R_TYPE(relocation.r_info) != kAddressWord) continue;
-    if (ImportedFunction* const function = imports.Known(relocation)) {
+    if (ImportedFunction* const function = imports.Of(relocation)) {
       function->is_address_taken = true;
+      function->is_in_data = true;
     }
   }
   return imports.Take();
+}
+
+}  // namespace
+
+std::vector<ImportedFunction> ReadImports(const ReadAt& read) {
+  std::vector<ImportedFunction> functions = Collect(read);
+  std::erase_if(functions, [](const ImportedFunction& function) { return !function.has_slot(); });
+  return functions;
+}
+
+std::set<std::string> AddressesTaken(const std::filesystem::path& file, bool data_slots) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::set<std::string> names;
+  if (!fd.valid()) return names;
+  for (const ImportedFunction& function : Collect(ReaderOf(fd))) {
+    const bool is_seen = data_slots && !function.is_in_data;
+    if (function.is_address_taken && !is_seen) names.insert(function.untrusted_symbol);
+  }
+  return names;
 }
 
 std::vector<ImportedFunction> ImportsOfProgram(const std::string& name) {

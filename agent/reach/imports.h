@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,9 +20,15 @@ struct ImportedFunction {
   bool has_plt = false;             // has a JUMP_SLOT
   bool is_called_directly = false;  // by code that does not use a PLT
   bool is_address_taken = false;    // by code or data
+  bool has_data_slot = false;       // has a GLOB_DAT slot
+  bool is_in_data = false;          // a word of data holds its address
 
+  bool has_slot() const { return has_plt || has_data_slot; }
   bool can_be_measured() const { return has_plt || (is_called_directly && !is_address_taken); }
 };
+
+// Returns whether our libraries never measure a function of this name, however it is called.
+bool IsNeverMeasured(std::string_view symbol);
 
 // Returns the functions that a program with these bytes imports and that could be measured, at most
 // kMaxImports, in the order of its relocations. Empty if it is damaged or not such a program. Reads
@@ -31,6 +38,12 @@ std::vector<ImportedFunction> ReadImports(const ReadAt& read);
 
 // The same for the program that `name` runs: looks it up in PATH; for a script, its interpreter.
 std::vector<ImportedFunction> ImportsOfProgram(const std::string& name);
+
+// Returns the functions of other objects whose address this program or library takes: calls through
+// such pointers are not measured, even if calls by name are. With `data_slots`
+// (--function-pointers), only those whose address is in its data. Untrusted; empty if the file
+// cannot be read.
+std::set<std::string> AddressesTaken(const std::filesystem::path& file, bool data_slots);
 
 // Symbols of functions that are called without a PLT.
 struct CallsWithoutPlt {

@@ -1,11 +1,12 @@
-// A program's file, from which the agent determines whether the program, and which of its calls,
-// can be measured.
+// A program's or library's file, from which the agent determines whether the program, and which of
+// its calls, can be measured, and which functions the library exports.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "agent/reach/exported_functions.h"
 #include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
 #include "common/base/check.h"
@@ -27,6 +28,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FIELDCOST_CHECK(imports.size() <= fieldcost::reach::kMaxImports);
   for (const auto& function : imports) {
     FIELDCOST_CHECK(function.untrusted_symbol.size() <= kMaxDetailBytes);
+  }
+  if (const auto exports = fieldcost::reach::ReadExports(fieldcost::ReaderOf(bytes))) {
+    FIELDCOST_CHECK(exports->untrusted_names.size() + exports->untrusted_never_measured.size() <=
+                    fieldcost::reach::kMaxExports);
+    for (const std::string& name : exports->untrusted_names) {
+      FIELDCOST_CHECK(name.size() <= kMaxDetailBytes);
+    }
   }
   FIELDCOST_CHECK(explanation.untrusted_detail.size() < kMaxDetailBytes);
   // Each of its few tables is read at most twice.
