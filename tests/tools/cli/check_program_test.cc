@@ -128,7 +128,8 @@ TEST_F(CheckProgramTest, LeavesAHealthyProgramInPeace) {
   const ProcessResult result = Check({}, kFast);
   EXPECT_EQ(result.exit_status, kHealthy) << result.errors << result.output;
   EXPECT_THAT(result.output,
-              AllOf(HasSubstr("! worse than the field: 0\n"), Not(HasSubstr("zlib_calls!Often"))));
+              AllOf(HasSubstr("! worse than the field: 0\n"), Not(HasSubstr("zlib_calls!Often")),
+                    ContainsRegex("\n[0-9]+ of [0-9]+ functions of libz.so.1 were called\n")));
   EXPECT_THAT(result.errors, Not(HasSubstr("recording call paths")));
 }
 
@@ -148,6 +149,10 @@ TEST_F(CheckProgramTest, JsonHasTheTreeOnlyIfSomethingIsWorse) {
                  "d['profile'], d['counts']['more'], d['tree']['worse_apis_seen'],"
                  " sorted({n['flagged']['api'] for n in d['tree']['nodes'] if n['flagged']})"),
             "program 1 1 ['libz.so.1!compress2']\n");
+  EXPECT_EQ(Json(worse.output,
+                 "[('compress2' in l['uncalled'], 'inflate' in l['uncalled'], 1 < l['called'] < "
+                 "l['of']) for l in d['coverage']['libraries'] if l['library'] == 'libz.so.1']"),
+            "[(False, True, True)]\n");
   const ProcessResult healthy = Check({"--json"}, kFast);
   EXPECT_EQ(healthy.exit_status, kHealthy) << healthy.errors;
   EXPECT_EQ(Json(healthy.output, "d['counts']['more'], d['tree']"), "0 None\n");

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <thread>
 
 #include "common/base/file.h"
@@ -315,6 +317,49 @@ TEST_F(LabStaysHereTest, TheFieldsLibraryIsNotInItsPrograms) {
   EXPECT_EQ(LeftBehind(), "");
   Cli({"run", "--pick", pick, "--", own, "3"});
   EXPECT_THAT(LeftBehind(), HasSubstr("canaryown_work")) << "the look finds what is there";
+}
+
+// The number of functions that zlib exports, by binutils.
+std::size_t ZlibFunctions() {
+  const std::string script =
+      "nm -D --defined-only /lib/x86_64-linux-gnu/libz.so.1 | grep -c ' [TWi] '";
+  const ProcessResult counted = testing::RunProcess({.arguments = {"/bin/sh", "-c", script}});
+  return std::stoul(counted.output);
+}
+
+TEST_F(MeasureCommandTest, CountsTheExportedFunctionsThatWereCalled) {
+  const std::size_t all = ZlibFunctions();
+  const ProcessResult two = Measure({"--rounds", "1"}, {kVictims + "two_calls"});
+  EXPECT_EQ(two.exit_status, 0) << two.errors;
+  EXPECT_THAT(two.output,
+              HasSubstr(fmt::format("\n2 of {} functions of libz.so.1 were called\n", all)));
+  EXPECT_THAT(two.output, Not(HasSubstr("not called:")));
+  // Its address is taken, so that it may have been called.
+  const std::string page = (work_.path() / "two.html").string();
+  const ProcessResult pointer =
+      Measure({"--rounds", "0", "--uncalled", "--html", page}, {kVictims + "two_calls_pointer"});
+  EXPECT_EQ(pointer.exit_status, 0) << pointer.errors;
+  // crc32_z is called by crc32.
+  EXPECT_THAT(
+      pointer.output,
+      AllOf(HasSubstr(fmt::format("\n3 of {} functions of libz.so.1 were called; 1 cannot be "
+                                  "measured\n  not called: adler32, ",
+                                  all - 1)),
+            HasSubstr("\n  cannot be measured: crc32\n"), HasSubstr(" zlibCompileFlags\n"),
+            Not(HasSubstr(", zlibVersion")), Not(HasSubstr(", crc32,"))));
+  EXPECT_THAT(*ReadFile(page, kMiB), AllOf(HasSubstr("Functions called, by library"),
+                                           HasSubstr("libz.so.1: not called</summary>")));
+}
+
+TEST_F(MeasureCommandTest, CoverageIsThatOfTheSelectedFunctions) {
+  const ProcessResult result =
+      Measure({"--rounds", "0", "--json", "--apis", "libz.so.1!zlib*,libz.so.1!compress*"},
+              {kVictims + "two_calls"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.output,
+              HasSubstr(R"("coverage":{"incomplete":false,"libraries":[{"library":"libz.so.1",)"
+                        R"("called":2,"of":5,"uncalled":["compress","compress2",)"
+                        R"("zlibCompileFlags"],"not_measured":[]}],"unreadable":[]})"));
 }
 
 }  // namespace

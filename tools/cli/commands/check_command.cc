@@ -23,6 +23,7 @@
 #include "tools/cli/costs/cost_answer.h"
 #include "tools/cli/costs/own_contribution.h"
 #include "tools/cli/costs/source.h"
+#include "tools/cli/lab/lab_json.h"
 #include "tools/cli/lab/measure_request.h"
 #include "tools/cli/run/recorder_target.h"
 #include "tools/cli/terminal/page_file.h"
@@ -30,6 +31,7 @@
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/check_csv.h"
 #include "tools/report/check_text.h"
+#include "tools/report/lab/coverage_text.h"
 #include "tools/report/tree/checked_tree.h"
 
 namespace fieldcost::cli {
@@ -252,20 +254,24 @@ Result<std::string> TraceIfNeeded(const CheckRequest& command, const CheckReport
   return std::string();
 }
 
-Result<std::string> ProgramJson(const std::string& recording, const CheckReport& report,
-                                const CheckFacts& facts) {
-  if (recording.empty()) return CheckJson(report, facts, nullptr);
+Result<std::string> ProgramJson(const CheckedProgram& program, const std::string& recording,
+                                const CheckReport& report, const CheckFacts& facts) {
+  boost::json::object coverage = CoverageJson(program.measured().coverage);
+  if (recording.empty()) return CheckJson(report, facts, std::move(coverage), nullptr);
   FIELDCOST_ASSIGN(const TreeToCheck tree, LoadTreeToCheck(recording));
-  return CheckJson(report, facts, &tree);
+  return CheckJson(report, facts, std::move(coverage), &tree);
 }
 
-// The report as text; `recording`: of the program, empty if none.
+// The report as text; `coverage`, `recording`: of the program, empty if none.
 Status PrintReport(const CheckRequest& command, const CheckReport& report, const CheckFacts& facts,
-                   const std::string& recording, const Output& output) {
+                   const analysis::Coverage& coverage, const std::string& recording,
+                   const Output& output) {
   std::string text = report::CheckText(report, command.all, output.style);
   if (report.apis.empty() && facts.profile == kLocalProfile) {
     text += "Nothing of that kind has been measured yet: fieldcost agent local\n";
   }
+  const std::string covered = report::CoverageText(coverage, false, output.style);
+  if (!covered.empty()) text += "\n" + covered;
   if (!recording.empty()) {
     FIELDCOST_ASSIGN(const TreeToCheck tree, LoadTreeToCheck(recording));
     text += "\n" + TreeToCheckText(tree, report, output.style);
@@ -306,14 +312,16 @@ Result<int> CheckProfile(const CheckRequest& command, const Output& output) {
   } else if (!command.tree.empty()) {
     FIELDCOST_TRY(ShowCheckedTree(tree, report, output));
   } else if (output.json && program) {
-    FIELDCOST_ASSIGN(const std::string with_tree, ProgramJson(tree, report, facts));
+    FIELDCOST_ASSIGN(const std::string with_tree, ProgramJson(*program, tree, report, facts));
     FIELDCOST_TRY(WriteStdout(with_tree));
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
   } else if (output.csv) {
     FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(source))));
   } else {
-    FIELDCOST_TRY(PrintReport(command, report, facts, tree, output));
+    FIELDCOST_TRY(PrintReport(command, report, facts,
+                              program ? program->measured().coverage : analysis::Coverage{}, tree,
+                              output));
   }
   return ExitStatusOf(All(report));
 }

@@ -53,6 +53,7 @@ Result<MeasuredScenario> MeasureAll(const MeasureRequest& request, LabBench& ben
           : request.name;
   if (request.scan.empty()) return MeasureScenario(bench, name);
   std::vector<wire::LabTable> tables;
+  analysis::Coverage coverage;
   MeasuredScenario last;
   for (const std::uint64_t value : request.scan) {
     bench.options.runner.scenario.command =
@@ -62,9 +63,11 @@ Result<MeasuredScenario> MeasureAll(const MeasureRequest& request, LabBench& ben
         last, MeasureScenario(bench, fmt::format("{} ({} = {})", name, request.scan_name, value)));
     TellByValue(value, last.table);
     tables.push_back(std::move(last.table));
+    Merge(last.coverage, coverage);
     if (last.found.stopped != lab::StoppedBy::kNothing) break;
   }
   FIELDCOST_ASSIGN(last.table, wire::MergeLabTables(tables));
+  last.coverage = std::move(coverage);
   return last;
 }
 
@@ -108,6 +111,7 @@ Status WriteFiles(const MeasureRequest& request, const MeasuredScenario& measure
   report::LabPageContent content = report::LabPageContentOf(measured.table);
   // With several scenarios, each has its own groups.
   if (request.scan.empty()) content.groups = GroupsOf(measured);
+  content.coverage = measured.coverage;
   return WriteFileAtomically(request.page, report::LabPage(content), kPrivateFileMode);
 }
 
@@ -155,6 +159,8 @@ Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
                               {.limit = request.limit,
                                .limits_text_only = true,
                                .left_out_apis = measured.found.left_out_names,
+                               .coverage = &measured.coverage,
+                               .names_uncalled = request.names_uncalled,
                                .field = field ? &*field : nullptr},
                               output));
   return StatusOf(measured.found);
@@ -176,6 +182,8 @@ The table has the most expensive functions first, by TOTAL: the calls of one run
 callees included. --save, --json and --csv have all of them.
 Each round also counts calls, allocated bytes, and bytes read from and written to files and sockets
 (shown by `hist API --table FILE --metric METRIC`); what cannot be seen is not measured.
+Below the table, "2 of 88 functions of libz.so.1 were called" counts functions that the library
+exports and that can be measured; others are counted apart.
 With --diff-base, exit status 1 means that an API takes 1.05 times as long per call or more, at 5 %
 false discoveries, or that its calls or bytes per run grew by 5 % or more (or from 0). Counts that
 are the same in every run of a side are compared exactly; where they vary, the gap between the
@@ -193,6 +201,7 @@ Examples:
   fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --require limits.toml -- ./pack 30
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
+  fieldcost measure --apis 'libz.so.1!*' --uncalled -- ./pack 30
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",
       .options = MeasureRequestOptions(),

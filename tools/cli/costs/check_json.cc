@@ -152,8 +152,9 @@ std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& fac
 }
 
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts,
-                      const TreeToCheck* tree) {
+                      json::object coverage, const TreeToCheck* tree) {
   json::object object = CheckObject(report, facts);
+  object["coverage"] = std::move(coverage);
   object["tree"] = nullptr;
   if (tree != nullptr) object["tree"] = TreeObject(*tree, report);
   return Print(object);

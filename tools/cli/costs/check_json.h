@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -32,9 +33,10 @@ struct TreeToCheck {
 // holds for editors. JSON.md describes the members.
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts);
 
-// The same with the member "tree", as CheckedTreeJson(); nullptr = null.
+// The same of a program that was measured, with the members "coverage" (lab/lab_json.h) and "tree",
+// as CheckedTreeJson(); nullptr = null.
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts,
-                      const TreeToCheck* tree);
+                      boost::json::object coverage, const TreeToCheck* tree);
 
 // One API of the result with both histograms: `check --explain API --json`.
 std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,

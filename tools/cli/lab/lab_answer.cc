@@ -18,6 +18,7 @@
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
 #include "tools/report/lab/count_text.h"
+#include "tools/report/lab/coverage_text.h"
 #include "tools/report/lab/lab_diff_text.h"
 #include "tools/report/lab/requirement_text.h"
 #include "tools/report/lab/table_text.h"
@@ -140,9 +141,14 @@ Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Out
   if (view.limits_text_only && (output.json || output.csv)) wanted.limit = 0;
   ChosenTable chosen = Choose(table, wanted);
   if (view.field != nullptr) FIELDCOST_TRY(CompareWithField(table, *view.field, chosen.costs));
-  if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts, view.left_out_apis));
+  if (output.json)
+    return WriteStdout(LabJson(chosen.costs, table.parts, view.left_out_apis, view.coverage));
   if (output.csv) return WriteStdout(report::LabCsv(chosen.costs));
-  return WritePaged(TableText(chosen, table, output.style), output);
+  std::string text = TableText(chosen, table, output.style);
+  if (view.coverage != nullptr) {
+    text += report::CoverageText(*view.coverage, view.names_uncalled, output.style);
+  }
+  return WritePaged(text, output);
 }
 
 Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,

@@ -9,6 +9,7 @@
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/coverage.h"
 #include "tools/analysis/requirement.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/costs/source.h"
@@ -26,6 +27,9 @@ struct LabView {
   std::uint64_t limit = 0;              // 0 = all
   bool limits_text_only = false;        // JSON and CSV have all lines
   std::set<std::string> left_out_apis;  // by `measure`, for JSON; untrusted
+  // Of a measurement; nullptr = unknown. `names_uncalled`: the text lists uncalled functions.
+  const analysis::Coverage* coverage = nullptr;
+  bool names_uncalled = false;
   bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
   const Source* field = nullptr;  // a catalogue to compare with; nullptr = none
 };

@@ -157,9 +157,29 @@ std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t si
                 {"parts", PartsJson(table.parts)}});
 }
 
+json::object CoverageJson(const analysis::Coverage& coverage) {
+  const auto texts = [](const std::set<std::string>& untrusted_names) {
+    json::array names;
+    for (const std::string& name : untrusted_names) names.push_back(Text(name));
+    return names;
+  };
+  json::array libraries;
+  for (const analysis::LibraryCoverage& library : coverage.libraries) {
+    libraries.push_back(json::object{{"library", Text(library.library)},
+                                     {"called", library.called.size()},
+                                     {"of", library.called.size() + library.uncalled.size()},
+                                     {"uncalled", texts(library.uncalled)},
+                                     {"not_measured", texts(library.not_measured)}});
+  }
+  return {{"incomplete", coverage.is_incomplete},
+          {"libraries", std::move(libraries)},
+          {"unreadable", texts(coverage.unreadable)}};
+}
+
 std::string LabJson(const std::vector<analysis::LabCost>& costs,
                     std::span<const wire::LabPart> parts,
-                    const std::set<std::string>& untrusted_left_out_apis) {
+                    const std::set<std::string>& untrusted_left_out_apis,
+                    const analysis::Coverage* coverage) {
   json::array left_out;
   for (const std::string& name : untrusted_left_out_apis) left_out.push_back(Text(name));
   json::array rows;
@@ -181,6 +201,7 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
   return Print({{"source", "table"},
                 {"parts", PartsJson(parts)},
                 {"left_out_apis", std::move(left_out)},
+                {"coverage", coverage == nullptr ? json::value(nullptr) : CoverageJson(*coverage)},
                 {"rows", std::move(rows)}});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "common/wire/lab_table.h"
+#include "tools/analysis/coverage.h"
 #include "tools/analysis/lab_change.h"
 #include "tools/analysis/lab_cost.h"
 #include "tools/analysis/lab_counts.h"
@@ -21,10 +23,15 @@ namespace fieldcost::cli {
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
 
-// The rows of `measure`, `top --table` and `show --table`, and what `measure` left out.
+// Which exported functions were called.
+boost::json::object CoverageJson(const analysis::Coverage& coverage);
+
+// The rows of `measure`, `top --table` and `show --table`, and for `measure` also what it left out
+// and the coverage; nullptr = null.
 std::string LabJson(const std::vector<analysis::LabCost>& costs,
                     std::span<const wire::LabPart> parts,
-                    const std::set<std::string>& untrusted_left_out_apis = {});
+                    const std::set<std::string>& untrusted_left_out_apis = {},
+                    const analysis::Coverage* coverage = nullptr);
 
 struct LabDiffContent {
   std::string lead;  // report::LabDiffLead()

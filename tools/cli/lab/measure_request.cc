@@ -121,6 +121,9 @@ std::vector<command::Option> FilesAndComparisons() {
       {.names = "--field",
        .help = "Add the ratio of field cost to cost measured here",
        .excludes = {"--diff-base"}},
+      {.names = "--uncalled",
+       .help = "List the functions that each measured library exports and nothing called",
+       .excludes = {"--diff-base", "--require", "--plan"}},
       {.names = "--html",
        .value = "FILE",
        .help = "Write an HTML page to FILE: spectra, histograms, shapes, pairs and groups",
@@ -204,6 +207,7 @@ Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
                          .requirements = arguments.Text("--require"),
                          .limit = *arguments.Number("--limit"),
                          .with_field = arguments.Has("--field"),
+                         .names_uncalled = arguments.Has("--uncalled"),
                          .page = arguments.Text("--html"),
                          .exports = ExportsOf(arguments)};
   const std::string& scan = arguments.Text("--scan");

@@ -27,6 +27,7 @@ struct MeasureRequest {
   std::filesystem::path requirements;  // a file of them to check; empty = none
   std::uint64_t limit = 0;             // lines of the table as text; 0 = all
   bool with_field = false;             // compare with the catalogue
+  bool names_uncalled = false;         // list the libraries' functions that were not called
   std::filesystem::path page;          // an HTML page to write; empty = none
   LabExports exports;
 };

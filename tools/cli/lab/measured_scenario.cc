@@ -20,6 +20,7 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/shm/lab_file.h"
+#include "tools/cli/lab/called_exports.h"
 #include "tools/cli/lab/measure_progress.h"
 #include "tools/cli/run/installed_parts.h"
 #include "tools/cli/terminal/terminal_io.h"
@@ -185,6 +186,7 @@ Result<MeasuredScenario> MeasureScenario(const LabBench& bench, const std::strin
            .environment = Environment(),
            .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count(),
            .apis = EscapeControl(bench.options.apis)}));
+  measured.coverage = CoverageOf(measured.found, bench.options);
   return measured;
 }
 

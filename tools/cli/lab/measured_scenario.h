@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/base/run_input.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/coverage.h"
 #include "tools/analysis/requirement.h"
 
 namespace fieldcost::cli {
@@ -44,6 +45,7 @@ struct LabBench {
 struct MeasuredScenario {
   wire::LabTable table;
   lab::Measurement found;
+  analysis::Coverage coverage;
 };
 
 // Measures the bench's scenario, reports it, and builds its table. Errors of lab::Measure().

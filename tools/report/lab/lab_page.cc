@@ -18,6 +18,7 @@
 #include "tools/report/cost_page.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/count_text.h"
+#include "tools/report/lab/coverage_text.h"
 #include "tools/report/lab/lab_library_names.h"
 #include "tools/report/lab/table_text.h"
 #include "tools/report/not_measured.h"
@@ -288,7 +289,8 @@ LabPageContent LabPageContentOf(const wire::LabTable& table, bool with_waiting) 
                          .waiting = {},
                          .parts = table.parts,
                          .pairs = {},
-                         .groups = {}};
+                         .groups = {},
+                         .coverage = {}};
   if (!with_waiting) {
     content.waiting = analysis::SetWaitingApart(
         content.costs, [](const LabCost& cost) -> const ApiKey& { return cost.summary.api; });
@@ -317,7 +319,7 @@ std::string LabPage(const LabPageContent& content) {
   } else if (content.costs.empty()) {
     html += "<h2>Costs</h2>\n<p>Nothing was called.</p>\n";
   }
-  html += Parts(content.parts) + Details(content.costs, shown);
+  html += CoverageHtml(content.coverage) + Parts(content.parts) + Details(content.costs, shown);
   return html + Pairs(content) + Groups(content.groups) + "</main>\n" + PageEnd();
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/stats/api_key.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/coverage.h"
 #include "tools/analysis/lab_cost.h"
 
 namespace fieldcost::report {
@@ -21,6 +22,7 @@ struct LabPageContent {
   std::vector<std::pair<stats::ApiKey, stats::ApiKey>> pairs;
   // The APIs timed together, one group per run; empty = unknown (a table does not record groups).
   std::vector<std::vector<stats::ApiKey>> groups;
+  analysis::Coverage coverage;  // likewise only of a new measurement
 };
 // The page's content, the most expensive APIs first. `with_waiting`: includes functions that only
 // wait.
