@@ -8,7 +8,7 @@ namespace fieldcost::analysis {
 
 // Which of the functions that libraries export a scenario has called. All names are untrusted.
 
-// One library, of which at least one function was called. Each of its exported functions is in
+// A library with at least one function that was called. Each of its exported functions is in
 // exactly one of the sets.
 struct LibraryCoverage {
   std::string library;  // its soname, else its file's name

@@ -14,7 +14,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-constexpr std::size_t kMaxAddressBytes = 1024;
+constexpr std::size_t kMaxUrlBytes = 1024;
 
 void PrintNextSteps(const MadeDirectory& made) {
   const std::string directory = made.config.parent_path().string();
@@ -75,8 +75,7 @@ std::uint16_t Port(const command::Arguments& arguments, std::string_view name) {
 // The address of the running service, which may have chosen the port.
 Result<std::string> UrlOf(const MadeDirectory& made) {
   if (!made.url.empty()) return made.url;
-  FIELDCOST_ASSIGN(std::string url,
-                   ReadFile(made.config.parent_path() / "address", kMaxAddressBytes));
+  FIELDCOST_ASSIGN(std::string url, ReadFile(made.config.parent_path() / "address", kMaxUrlBytes));
   if (url.ends_with('\n')) url.pop_back();
   return url;
 }

@@ -13,9 +13,9 @@
 namespace fieldcost::cli {
 namespace {
 
-using Names = std::set<std::string>;
+using ExportNames = std::set<std::string>;
 // By soname and file.
-using Called = std::map<std::pair<std::string, std::string>, Names>;
+using Called = std::map<std::pair<std::string, std::string>, ExportNames>;
 
 Called CalledFunctions(const lab::Sums& sums) {
   Called called;
@@ -27,13 +27,13 @@ Called CalledFunctions(const lab::Sums& sums) {
 }
 
 // The functions whose address is taken by the program or by a measured library.
-Names TakenAddresses(const Called& called, const lab::MeasureOptions& options) {
+ExportNames TakenAddresses(const Called& called, const lab::MeasureOptions& options) {
   std::set<std::filesystem::path> files;
   for (const auto& [library, names] : called) files.insert(library.second);
   const auto program =
       reach::ExplainProgram(reach::FindProgram(options.runner.scenario.command[0]));
   if (program && !program->program.empty()) files.insert(program->program);
-  Names taken;
+  ExportNames taken;
   for (const std::filesystem::path& file : files) {
     taken.merge(reach::AddressesTaken(file, options.data_slots));
   }
@@ -58,7 +58,7 @@ bool IsSelected(std::string_view globs, std::string_view library, std::string_vi
 
 analysis::Coverage CoverageOf(const lab::Measurement& found, const lab::MeasureOptions& options) {
   const Called called = CalledFunctions(found.sums);
-  const Names taken = TakenAddresses(called, options);
+  const ExportNames taken = TakenAddresses(called, options);
   analysis::Coverage all = {.is_incomplete = found.lost_calls != 0 || found.beyond_most != 0 ||
                                              found.detached != 0 || found.still_running != 0 ||
                                              found.refused != 0 || !found.unmeasured.empty()};
