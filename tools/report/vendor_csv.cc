@@ -87,7 +87,7 @@ void AppendBucket(unsigned slot, const Value& value, std::string& list) {
   list += fmt::format("{}{} {}", list.empty() ? "" : "|", shm::SlotMin(slot), value);
 }
 
-std::string SharesText(const analysis::VendorGroup& group) {
+std::string BucketSharesText(const analysis::VendorGroup& group) {
   std::string list;
   for (unsigned slot = 0; group.time.shares && slot < shm::kBucketSlots; ++slot) {
     if ((*group.time.shares)[slot] == 0) continue;
@@ -96,7 +96,7 @@ std::string SharesText(const analysis::VendorGroup& group) {
   return list;
 }
 
-std::string CountsText(const analysis::VendorGroup& group) {
+std::string BucketCountsText(const analysis::VendorGroup& group) {
   std::string list;
   if (!group.time.all_calls) return list;
   group.sums.histogram.ForEachUsed(
@@ -187,8 +187,9 @@ std::string VendorGroupCsv(const analysis::VendorReport& report, const Provenanc
   AddTotalColumns<Group, Group>(columns, [](const Group& group) -> const Group& { return group; });
   AddFigureColumns<Group>(
       columns, [](const Group& group) { return group.timed_apis == 0 ? nullptr : &group.time; });
-  add("buckets", [](CsvWriter& csv, const Group& group) { csv.Text(SharesText(group)); });
-  add("all_calls_buckets", [](CsvWriter& csv, const Group& group) { csv.Text(CountsText(group)); });
+  add("buckets", [](CsvWriter& csv, const Group& group) { csv.Text(BucketSharesText(group)); });
+  add("all_calls_buckets",
+      [](CsvWriter& csv, const Group& group) { csv.Text(BucketCountsText(group)); });
   AddGroupChangeColumns(columns);
   AddProvenanceColumns(columns, provenance);
   return CsvOf(columns, report.groups);

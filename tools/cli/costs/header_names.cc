@@ -16,11 +16,9 @@ namespace fieldcost::cli {
 namespace {
 
 using lsp::Token;
-using Kind = lsp::Token::Kind;
-using std::filesystem::path;
 
 bool IsMark(const Token& token, std::string_view marks) {
-  return token.kind == Kind::kMark && marks.find(token.mark) != std::string_view::npos;
+  return token.kind == Token::Kind::kMark && marks.find(token.mark) != std::string_view::npos;
 }
 
 // The end of the line at `begin`, which a backslash continues.
@@ -43,7 +41,7 @@ std::vector<Token> OuterTokens(std::string_view text) {
   for (const Token& token : lsp::Tokenise(text, lsp::LanguageOf("cpp"))) {
     if (token.begin < directive_end) continue;
     const std::string_view word = TextOf(text, token);
-    if (token.kind == Kind::kKeyword && (word == "define" || word == "undef")) {
+    if (token.kind == Token::Kind::kKeyword && (word == "define" || word == "undef")) {
       directive_end = EndOfDirective(text, token.end);
       continue;
     }
@@ -54,7 +52,7 @@ std::vector<Token> OuterTokens(std::string_view text) {
       hidden -= hides.back() ? 1U : 0U;
       hides.pop_back();
     }
-    after_literal = token.kind == Kind::kOther;
+    after_literal = token.kind == Token::Kind::kOther;
     if (hidden == 0) outer.push_back(token);
   }
   return outer;
@@ -65,17 +63,18 @@ bool Declares(const Token& before, std::span<const Token> after) {
   const auto is = [&](std::size_t index, std::string_view mark) {
     return index < after.size() && IsMark(after[index], mark);
   };
-  const bool typed = before.kind == Kind::kName || IsMark(before, "*&>)");
+  const bool typed = before.kind == Token::Kind::kName || IsMark(before, "*&>)");
   if (typed && is(0, "(")) return true;                              // int f(
   if (IsMark(before, "(") && is(0, ")") && is(1, "(")) return true;  // int (f)(
   if (IsMark(before, ",") && is(0, ",") && is(1, "(")) return true;  // M(1, int, f, (
-  return typed && !after.empty() && after[0].kind == Kind::kName && is(1, "(") && is(2, "(");
+  return typed && !after.empty() && after[0].kind == Token::Kind::kName && is(1, "(") && is(2, "(");
 }
 
 // The headers at a path, by the names of groups.
-Result<std::map<std::string, path>> FindHeaders(const path& root) {
+Result<std::map<std::string, std::filesystem::path>> FindHeaders(
+    const std::filesystem::path& root) {
   constexpr std::array<std::string_view, 4> kSuffixes = {".h", ".hh", ".hpp", ".hxx"};
-  std::map<std::string, path> headers;
+  std::map<std::string, std::filesystem::path> headers;
   std::error_code error;
   const auto status = std::filesystem::status(root, error);
   if (!std::filesystem::exists(status)) {
@@ -118,7 +117,7 @@ std::set<std::string> DeclaredFunctions(std::string_view untrusted_text) {
   std::set<std::string> names;
   const std::vector<Token> tokens = OuterTokens(untrusted_text);
   for (std::size_t i = 1; i < tokens.size(); ++i) {
-    if (tokens[i].kind == Kind::kName &&
+    if (tokens[i].kind == Token::Kind::kName &&
         Declares(tokens[i - 1], std::span(tokens).subspan(i + 1))) {
       names.emplace(TextOf(untrusted_text, tokens[i]));
     }
@@ -126,7 +125,7 @@ std::set<std::string> DeclaredFunctions(std::string_view untrusted_text) {
   return names;
 }
 
-Result<analysis::HeaderOf> ReadHeaders(const path& root) {
+Result<analysis::HeaderOf> ReadHeaders(const std::filesystem::path& root) {
   analysis::HeaderOf header_of;
   FIELDCOST_ASSIGN(const auto headers, FindHeaders(root));
   for (const auto& [name, file] : headers) {
