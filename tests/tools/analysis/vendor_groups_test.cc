@@ -135,6 +135,26 @@ TEST(VendorGroupsTest, AGroupOfOneApiHasItsFigures) {
   EXPECT_EQ(group.bars.heights, api.bars.heights);
 }
 
+// One machine made 2^40 calls of crc32, so figures of all its calls are not shown.
+TEST(VendorGroupsTest, FiguresOfAllCallsNeedThoseOfEachApi) {
+  for (const double octaves : {4.0, 20.0}) {  // crc32 is the cheapest, or the most expensive
+    VersionFleet fleet(5);
+    VendorReportBuilder builder("libz.so.1", GroupBy::kModule);
+    builder.Begin(kLibrary);
+    stats::StatRow row = fleet.Row({.symbol = "crc32", .version = "2.0", .octaves = octaves});
+    row.histogram.Add(1024, std::uint64_t{1} << 40);
+    builder.Add(std::vector{row});
+    for (const char* symbol : {"adler32", "gzopen"}) {
+      builder.Add(std::vector{fleet.Row({.symbol = symbol, .version = "2.0"})});
+    }
+    const VendorGroup group = builder.Finish().groups[0];
+    EXPECT_EQ(group.timed_apis, 3U);
+    EXPECT_TRUE(group.time.few_machines);
+    EXPECT_FALSE(group.time.all_calls);
+    EXPECT_TRUE(group.time.quantiles);
+  }
+}
+
 TEST(VendorGroupsTest, WithoutHeadersAllAreUnknown) {
   VersionFleet fleet(4);
   VendorReportBuilder builder("libz.so.1", GroupBy::kHeader);
