@@ -97,6 +97,11 @@ std::string FillLink(std::string_view link_template, const stats::ApiKey& api) {
       link_template, api, [](std::string_view text) { return text; }, places);
 }
 
+bool IsRelativeLink(std::string_view link) {
+  return !link.empty() && !IsOfTheWeb(link) && link.front() != '/' && link.front() != '?' &&
+         link.front() != '#';
+}
+
 std::string FillUntrustedLink(std::string_view untrusted_template, const stats::ApiKey& api) {
   if (untrusted_template.size() > kMaxTemplateBytes || !IsOfTheWeb(untrusted_template)) return "";
   std::size_t places = 0;

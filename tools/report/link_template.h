@@ -24,6 +24,9 @@ Status CheckLinkTemplate(std::string_view untrusted_template);
 // REQUIRES: CheckLinkTemplate() accepts the template, or it is empty; the link is then empty, too.
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api);
 
+// Whether a link of FillLink() depends on the folder of the page that contains it.
+bool IsRelativeLink(std::string_view link);
+
 // Fills an untrusted template from a setting, whose links other programs open. Returns "" if it
 // does not begin with http:// or https://, has no placeholder, or is too long. Percent-encodes
 // characters that are invalid in URLs, brackets and parentheses (which have a meaning in Markdown),

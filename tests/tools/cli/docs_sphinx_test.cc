@@ -36,6 +36,10 @@ constexpr char kPage[] = R"(A library
 .. py:function:: module.twin(data)
 
    Is not the C function of that name.
+
+.. toctree::
+
+   more/twin
 )";
 
 class DocsSphinxTest : public CatalogCliTest {
@@ -46,6 +50,9 @@ class DocsSphinxTest : public CatalogCliTest {
         << "import sys\nsys.path.append('" FIELDCOST_SPHINX_DIR
            "')\nextensions = ['fieldcost_sphinx']\nfieldcost_cards = '../cards'\n";
     std::ofstream(home() / "docs" / "index.rst") << kPage;
+    std::filesystem::create_directories(home() / "docs" / "more");
+    std::ofstream(home() / "docs" / "more" / "twin.rst")
+        << "Twins\n=====\n\n.. c:function:: int twin(void)\n";
     rows_.push_back(testing::MakeRow("lib<img>.so.1", "open_it", 5, 7));
     rows_.push_back(testing::MakeRow("libj.so.1", "_ZN4Json6Reader5parseEPKc", 5, 7));
     rows_.push_back(testing::MakeRow("libj.so.1", "_ZN4Json6Reader5parseEPKci", 5, 7));
@@ -120,9 +127,17 @@ TEST_F(DocsSphinxTest, WritesPagesAgainIfTheCardsChange) {
   const std::string before = PageText();
   ASSERT_EQ(Sphinx().exit_status, 0);
   EXPECT_EQ(PageText(), before);
-  WriteCards("https://other.example");
+  // Relative links lead from the HTML directory.
+  WriteCards("../costs");
   ASSERT_EQ(Sphinx().exit_status, 0);
-  EXPECT_THAT(Described("zlib.crc32"), HasSubstr("href=\"https://other.example/"));
+  EXPECT_THAT(Described("zlib.crc32"),
+              HasSubstr("href=\"../costs/libpython3.11.so.1.0/zlib_crc32.html\""));
+  EXPECT_THAT(PageText("html/more/twin.html"),
+              AllOf(HasSubstr("href=\"../../costs/liba.so.1/twin.html\""),
+                    HasSubstr("href=\"../../costs/libb.so.2/twin.html\"")));
+  ASSERT_EQ(Sphinx("dirhtml").exit_status, 0);
+  EXPECT_THAT(PageText("dirhtml/more/twin/index.html"),
+              HasSubstr("href=\"../../../costs/liba.so.1/twin.html\""));
 }
 
 TEST_F(DocsSphinxTest, MissingCardsAreAnErrorThatStatesTheCommand) {

@@ -176,8 +176,8 @@ TEST_F(DocsTest, RustdocPagesOfExternalFunctionsGetCards) {
   const auto before = Files(pages);
   rows_with_evil_.push_back(testing::MakeRow("lib<img>.so.1", "open_it", 5, 7));
   PublishAndSync(rows_with_evil_);
-  const std::vector<std::string> command = {
-      "docs", "rustdoc", pages.string(), "--url", "https://costs.example/{page}", "--json"};
+  const std::vector<std::string> command = {"docs",  "rustdoc",         pages.string(),
+                                            "--url", "../costs/{page}", "--json"};
   const testing::ProcessResult result = Cli(command);
   ASSERT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_EQ(Json(result.output, "[d[n] for n in ('functions', 'found', 'cards', 'pages')]"),
@@ -186,11 +186,13 @@ TEST_F(DocsTest, RustdocPagesOfExternalFunctionsGetCards) {
   const std::string& page = after.at("bindings/fn.open_it.html");
   EXPECT_THAT(page, AllOf(HasSubstr("aria-label=\"Cost of liba.so.1!open_it\""),
                           HasSubstr("aria-label=\"Cost of lib&lt;img&gt;.so.1!open_it\""),
-                          HasSubstr("href=\"https://costs.example/liba.so.1/open_it.html\""),
+                          HasSubstr("href=\"../../costs/liba.so.1/open_it.html\""),
                           Not(HasSubstr("<img>"))));
   EXPECT_LT(page.find("</pre>"), page.find("fieldcost card: begin"));
   EXPECT_LT(page.find("fieldcost card: end"), page.rfind("Opens it."));
-  EXPECT_THAT(after.at("bindings/exported/fn.twin.html"), HasSubstr("Cost of libb.so.2!twin"));
+  EXPECT_THAT(after.at("bindings/exported/fn.twin.html"),
+              AllOf(HasSubstr("Cost of libb.so.2!twin"),
+                    HasSubstr("href=\"../../../costs/libb.so.2/twin.html\"")));
   for (const char* same :
        {"bindings/fn.unknown.html", "bindings/wrapper/fn.twin.html", "bindings/index.html"}) {
     EXPECT_EQ(after.at(same), before.at(same)) << same;

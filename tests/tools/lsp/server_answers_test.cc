@@ -304,6 +304,12 @@ TEST_F(LspServerTest, OpenDetailsShowsThePageOfAKnownApi) {
         client_->Answer(client_->Request("workspace/executeCommand", Json(params)));
     EXPECT_TRUE(answer.as_object().contains("error")) << params;
   }
+  Configure(R"({"drillDown": {"url": "https://costs.example/{page}"}})");
+  client_->Result("workspace/executeCommand", Json(R"({"command": "fieldcost.openDetails",
+                           "arguments": [{"api": "libevil.so.1!A<\"><img>"}]})"));
+  EXPECT_EQ(client_->Await("window/showDocument").at("params").at("uri").as_string(),
+            "https://costs.example/libevil.so.1/A~3C~22~3E~3Cimg~3E.html")
+      << "the page of `fieldcost docs site`";
   Configure(R"({"drillDown": {"url": "javascript:{api}"}})");
   EXPECT_THAT(client_->Result("textDocument/codeAction", In(kUri, 0, 1)).as_array(), IsEmpty());
 }

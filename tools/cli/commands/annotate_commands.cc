@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -18,6 +19,7 @@
 #include "tools/cli/docs/rustdoc_pages.h"
 #include "tools/cli/terminal/pager.h"
 #include "tools/cli/terminal/terminal_io.h"
+#include "tools/report/link_template.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -31,13 +33,20 @@ struct AnnotateRequest {
   std::string url;      // link template (report/link_template.h); empty = no links
 };
 
-// The cards by function name; those of overloads are joined.
-std::map<std::string, std::string> CardsByName(const std::vector<report::CostCard>& cards) {
-  std::map<std::string, std::string> by_name;
-  for (const report::CostCard& card : cards) {
-    by_name[DocumentedName(card)] += report::CardHtml(card, {});
+// The cards by function name; those of overloads and of several libraries are together.
+using CardsByName = std::map<std::string, std::vector<const report::CostCard*>>;
+
+// A relative link leads from the directory, so a page in a folder below it needs "../" before it.
+std::string CardsHtml(const std::vector<const report::CostCard*>& cards, const fs::path& page) {
+  std::string up;
+  for (const fs::path& folder : page.parent_path()) up += folder == "." ? "" : "../";
+  std::string html;
+  for (const report::CostCard* card : cards) {
+    report::CostCard linked = *card;
+    if (report::IsRelativeLink(linked.untrusted_link)) linked.untrusted_link.insert(0, up);
+    html += report::CardHtml(linked, {});
   }
-  return by_name;
+  return html;
 }
 
 Result<int> Report(const PageCounts& counts, const LibraryCards& loaded, const Output& output) {
@@ -59,7 +68,8 @@ Result<int> RunDoxygen(const AnnotateRequest& command, const Output& output) {
   const auto functions = ReadTagFile(tags);
   if (!functions) return Within(functions.error(), EscapeControl(command.tag_file.string()));
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
-  const std::map<std::string, std::string> cards = CardsByName(loaded.cards);
+  CardsByName cards;
+  for (const report::CostCard& card : loaded.cards) cards[DocumentedName(card)].push_back(&card);
 
   PageCounts counts;
   std::map<std::string, std::map<std::string, std::string>> pages;  // anchors with their cards
@@ -68,7 +78,9 @@ Result<int> RunDoxygen(const AnnotateRequest& command, const Output& output) {
     pages[function.page];  // includes pages that only had cards in an earlier run
     names.insert(function.name);
     const auto card = cards.find(function.name);
-    if (card != cards.end()) pages[function.page][function.anchor] = card->second;
+    if (card != cards.end()) {
+      pages[function.page][function.anchor] = CardsHtml(card->second, function.page);
+    }
   }
   counts.functions = names.size();
   for (const std::string& name : names) counts.found += cards.count(name);
@@ -102,10 +114,8 @@ Result<std::vector<fs::path>> FunctionPages(const fs::path& directory) {
 Result<int> RunRustdoc(const AnnotateRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const auto pages, FunctionPages(command.html_directory));
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
-  std::map<std::string, std::string> cards;  // by symbol: names in C
-  for (const report::CostCard& card : loaded.cards) {
-    cards[ApiOf(card).symbol] += report::CardHtml(card, {});
-  }
+  CardsByName cards;  // names in C
+  for (const report::CostCard& card : loaded.cards) cards[ApiOf(card).symbol].push_back(&card);
   PageCounts counts;
   std::set<std::string> names;
   for (const fs::path& path : pages) {
@@ -114,9 +124,12 @@ Result<int> RunRustdoc(const AnnotateRequest& command, const Output& output) {
     if (!name) continue;
     names.insert(*name);
     const auto card = cards.find(*name);
-    const bool known = card != cards.end();
-    const std::string after = WithCardsBelowDeclaration(before, known ? card->second : "");
-    counts.pages += known ? 1 : 0;
+    std::string html;
+    if (card != cards.end()) {
+      html = CardsHtml(card->second, path.lexically_relative(command.html_directory));
+      ++counts.pages;
+    }
+    const std::string after = WithCardsBelowDeclaration(before, html);
     if (after != before) FIELDCOST_TRY(WriteDocument(path, after));
   }
   counts.cards = counts.pages;

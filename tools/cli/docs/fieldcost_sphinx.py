@@ -13,6 +13,7 @@ Developed with Sphinx 5.3 (Debian 12). The cards are HTML in which the program h
 
 import hashlib
 import json
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -33,7 +34,7 @@ def _read_cards(app, config):
         index = (folder / "index.json").read_bytes()
         for card in json.loads(index)["cards"]:
             app.fieldcost_cards_by_name.setdefault(card["name"], []).append(
-                (folder / card["fragment"]).read_text(encoding="utf-8"))
+                ((folder / card["fragment"]).read_text(encoding="utf-8"), card["link"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ExtensionError(f"fieldcost_cards: cannot read the cards in {folder}: {error}; "
                              f"write them with: fieldcost docs cards --output {folder}") from error
@@ -51,7 +52,18 @@ def _names_of(app, page):
     return names
 
 
+def _card_on(app, page, card):
+    """The card's HTML; a relative link leads from the HTML directory, wherever the page is."""
+    text, link = card
+    if link and not link.startswith(("http://", "https://", "/", "?", "#")):
+        up = "../" * app.builder.get_target_uri(page).count("/")
+        text = text.replace(f'href="{escape(link)}"', f'href="{up}{escape(link)}"')
+    return text
+
+
 def _add_cards(app, doctree, page):
+    if app.builder.format != "html":
+        return
     cards = app.fieldcost_cards_by_name
     names = _names_of(app, page) if cards else {}
     for description in doctree.findall(addnodes.desc):
@@ -59,7 +71,8 @@ def _add_cards(app, doctree, page):
         anchors = [anchor for signature in description if isinstance(signature, addnodes.desc_signature)
                    for anchor in signature["ids"]]
         added = sorted({names[anchor] for anchor in anchors if names.get(anchor) in cards})
-        description[-1][:0] = [nodes.raw("", card, format="html") for name in added for card in cards[name]]
+        description[-1][:0] = [nodes.raw("", _card_on(app, page, card), format="html")
+                               for name in added for card in cards[name]]
 
 
 def setup(app):

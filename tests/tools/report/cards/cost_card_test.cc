@@ -208,6 +208,15 @@ TEST(LinkTemplateTest, OnlyWebAddressesWithAPlaceForTheNameAreLinksForOthers) {
   EXPECT_EQ(FillUntrustedLink(longest + "h", api), "");
 }
 
+TEST(LinkTemplateTest, LinksAreRelativeUnlessTheyNameAHostOrTheRoot) {
+  for (const char* relative : {"../costs/a.html", "costs/a.html"}) {
+    EXPECT_TRUE(IsRelativeLink(relative)) << relative;
+  }
+  for (const char* other : {"", "https://h/a", "http://h/a", "/costs/a", "?a", "#a"}) {
+    EXPECT_FALSE(IsRelativeLink(other)) << other;
+  }
+}
+
 TEST(LinkTemplateTest, OnlyLinksThatRunNothingAreTaken) {
   for (const char* good : {"https://h/{soname}!{symbol}", "http://h/", "../api/{symbol}.html",
                            "?api={symbol}", "/api/a:b"}) {
