@@ -54,6 +54,7 @@ class JoinTest : public ::testing::Test {
                      "-i",
                      "PATH=/usr/bin:/bin",
                      "HOME=" + home().string(),
+                     "XDG_RUNTIME_DIR=" + directory_.path().string(),
                      "LC_ALL=C.UTF-8",
                      "PYTHONDONTWRITEBYTECODE=1",
                      "FIELDCOST_PRELOAD_LIBRARY=" FIELDCOST_BINARY_DIR

@@ -118,7 +118,9 @@ class OneLineEachTest : public ::testing::Test {
   // The environment of a login of this user.
   Words Environment(const fs::path& home) const {
     Words variables = {
-        "PATH=" + std::string(kBin) + ":/usr/bin:/bin", "HOME=" + home.string(), "LC_ALL=C.UTF-8",
+        "PATH=" + std::string(kBin) + ":/usr/bin:/bin", "HOME=" + home.string(),
+        "XDG_RUNTIME_DIR=" + home.string(),  // without a service manager of this user
+        "LC_ALL=C.UTF-8",
         "FIELDCOST_PRELOAD_LIBRARY=" FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so"};
     for (const auto& [name, value] : AtOffset({}, Offset()).environment) {
       variables.push_back(name + "=" + value);

@@ -112,8 +112,8 @@ Result<int> Init(const command::Arguments& arguments) {
       .Add("authority", made.authority.string())
       .Add("admin_token", made.admin_token.string())
       .Add("unit_drop_in", made.unit_drop_in.string())
-      .Add("url", made.url)
-      .Add("started", starts);
+      .Add("url", made.url);
+  if (starts) outcome.Add("started", true);
   Print(outcome, "made", json);
   if (!json) {
     if (!starts) PrintNextSteps(made);
@@ -163,7 +163,8 @@ is discarded; agents need its ca.pem. For other names, or when it expires, creat
 and take certificate.pem, private_key.pem and ca.pem from there.
 
 Examples:
-  sudo fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org --open --start \
+  sudo fieldcost-aggregator init --dir /srv/fieldcost \
+    --host fieldcost.example.org --open --start \
     --operator 'Example Project' --contact privacy@example.org \
     --privacy 'No proxy; backups are deleted after 30 days.'
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \

@@ -1,7 +1,7 @@
 """Runs a command on its own terminal and prints what it shows there.
 
-Usage: in_terminal.py [--type LINES] ROWS COLUMNS COMMAND... Exits with the command's status. Types one line each time
-the command shows another "ready> ".
+Usage: in_terminal.py [--type LINES [--prompt TEXT]] ROWS COLUMNS COMMAND... Exits with the command's status. Types one
+line each time the command shows another prompt, which is "ready> " by default.
 """
 
 import fcntl
@@ -43,10 +43,14 @@ def shown(rows, columns, command, lines=(), directory=None, environment=None, pr
 def main():
     arguments = sys.argv[1:]
     lines = []
+    prompt = "ready> "
     if arguments[0] == "--type":
         lines = arguments[1].splitlines(keepends=True)
         arguments = arguments[2:]
-    status, text = shown(int(arguments[0]), int(arguments[1]), arguments[2:], lines)
+    if arguments[0] == "--prompt":
+        prompt = arguments[1]
+        arguments = arguments[2:]
+    status, text = shown(int(arguments[0]), int(arguments[1]), arguments[2:], lines, prompt=prompt.encode())
     sys.stdout.buffer.write(text)
     sys.stdout.flush()
     return status
