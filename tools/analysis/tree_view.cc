@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -118,6 +119,73 @@ bool IsNamed(const tree::Frame& frame, std::string_view glob) {
          GlobMatch(glob.substr(mark + 1), frame.function);
 }
 
+// [frame id]
+std::vector<bool> NamedFrames(const tree::FrameTable& frames, std::string_view glob) {
+  std::vector<bool> is_meant(frames.size());
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    is_meant[i] = IsNamed(frames.frame(FrameId{i}), glob);
+  }
+  return is_meant;
+}
+
+Error NoSuchFunction(std::string_view glob) {
+  return Fail(ErrorCode::kNotFound, "no function is called {}", EscapeControl(glob));
+}
+
+// Adds a path to the functions that have called it, for CalleesOf().
+class CalleesDraft {
+ public:
+  CalleesDraft(const MeanTree& tree, std::size_t metric, std::vector<bool> is_meant)
+      : tree_(tree),
+        values_(tree.values[metric]),
+        is_meant_(std::move(is_meant)),
+        draft_(tree, metric) {}
+
+  void Add(PathId path) {
+    const tree::PathTable& paths = tree_.paths();
+    frames_.clear();
+    callers_.clear();
+    for (PathId at = path; at != tree::kRootPath; at = paths.parent(at)) {
+      if (is_meant_[paths.frame(at).value()]) callers_[paths.frame(at).value()] = frames_.size();
+      frames_.push_back(paths.frame(at));
+    }
+    for (const auto& [caller, outermost] : callers_) AddBelow(FrameId{caller}, outermost, path);
+    // No other matching function is above it.
+    const bool is_first = callers_.size() == 1 && callers_.begin()->second == 0;
+    if (is_first) analysis::Add(ValueOf(values_.inclusive[path.value()]), draft_.node(0).inclusive);
+  }
+  bool is_empty() const { return draft_.size() == 1; }
+  TreeView Finish() && { return std::move(draft_).Finish(); }
+
+ private:
+  // The node of a function below another one.
+  std::uint32_t PlaceOf(std::uint32_t above, FrameId frame) {
+    const auto [at, is_new] = places_.try_emplace(std::uint64_t{above} << 32 | frame.value(), 0);
+    if (is_new) at->second = draft_.Append(above, frame);
+    return at->second;
+  }
+  // `outermost`: how far the caller's outermost call is above the end of the path.
+  void AddBelow(FrameId caller, std::size_t outermost, PathId path) {
+    const std::uint32_t above = PlaceOf(0, caller);
+    const FrameId frame = frames_[0];
+    ViewNode& node = draft_.node(frame == caller ? above : PlaceOf(above, frame));
+    node.where |= tree_.where[path.value()];
+    analysis::Add(ValueOf(values_.self[path.value()]), node.self);
+    const auto below = frames_.begin() + static_cast<std::ptrdiff_t>(outermost);
+    const bool is_inner = outermost != 0 && (frame == caller ||
+                                             std::find(frames_.begin() + 1, below, frame) != below);
+    if (!is_inner) analysis::Add(ValueOf(values_.inclusive[path.value()]), node.inclusive);
+  }
+
+  const MeanTree& tree_;
+  const tree::MetricSides& values_;
+  std::vector<bool> is_meant_;
+  Draft draft_;
+  std::unordered_map<std::uint64_t, std::uint32_t> places_;
+  std::vector<FrameId> frames_;                   // of the path, the innermost first
+  std::map<std::uint32_t, std::size_t> callers_;  // frame id -> where in `frames_`, the outermost
+};
+
 // Whether an ancestor of the path ends with the same frame.
 bool IsInner(const tree::PathTable& paths, PathId path) {
   const FrameId frame = paths.frame(path);
@@ -161,11 +229,7 @@ Result<TreeView> BottomUp(const MeanTree& tree, std::size_t metric) {
 Result<TreeView> CallersOf(const MeanTree& tree, std::size_t metric, std::string_view function) {
   FIELDCOST_CHECK(metric < tree.metrics.size());
   const tree::PathTable& paths = tree.paths();
-  const tree::FrameTable& frames = tree.dictionary->frames;
-  std::vector<bool> is_meant(frames.size());
-  for (std::uint32_t i = 0; i < frames.size(); ++i) {
-    is_meant[i] = IsNamed(frames.frame(FrameId{i}), function);
-  }
+  const std::vector<bool> is_meant = NamedFrames(tree.dictionary->frames, function);
   Draft draft(tree, metric);
   tree::PathTable inverted;
   bool found = false;
@@ -178,8 +242,22 @@ Result<TreeView> CallersOf(const MeanTree& tree, std::size_t metric, std::string
     FIELDCOST_TRY(AddCallers(tree, path, ValueOf(tree.values[metric].inclusive[i]), tree.where[i],
                              inverted, draft));
   }
-  if (!found)
-    return Fail(ErrorCode::kNotFound, "no function is called {}", EscapeControl(function));
+  if (!found) return NoSuchFunction(function);
+  return std::move(draft).Finish();
+}
+
+Result<TreeView> CalleesOf(const MeanTree& tree, std::size_t metric, std::string_view function) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  const tree::PathTable& paths = tree.paths();
+  const std::vector<bool> is_meant = NamedFrames(tree.dictionary->frames, function);
+  std::vector<bool> is_below(paths.size());  // ends with or after a function that matches
+  CalleesDraft draft(tree, metric, is_meant);
+  for (std::uint32_t i = 1; i < paths.size(); ++i) {
+    const PathId path{i};
+    is_below[i] = is_below[paths.parent(path).value()] || is_meant[paths.frame(path).value()];
+    if (is_below[i] && tree.where[i] != 0) draft.Add(path);
+  }
+  if (draft.is_empty()) return NoSuchFunction(function);
   return std::move(draft).Finish();
 }
 

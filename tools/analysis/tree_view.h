@@ -63,6 +63,12 @@ Result<TreeView> BottomUp(const tree::MeanTree& tree, std::size_t metric);
 // inclusive values; of recursive calls, only the outermost counts. kNotFound if none matches.
 Result<TreeView> CallersOf(const tree::MeanTree& tree, std::size_t metric,
                            std::string_view function);
+// Each function that matches the glob, and once below it each function that it calls, directly or
+// indirectly. Inclusive values count outermost calls: of the function itself, and of the others
+// within its calls. Self values of a function and of those below it add up to its inclusive value.
+// The root's inclusive value is that of the outermost matching calls. kNotFound if none matches.
+Result<TreeView> CalleesOf(const tree::MeanTree& tree, std::size_t metric,
+                           std::string_view function);
 // Each function once, below the root. Inclusive values count its outermost calls.
 TreeView Flat(const tree::MeanTree& tree, std::size_t metric);
 // The same for each frame below the root, such as threads: each function once below each of them.

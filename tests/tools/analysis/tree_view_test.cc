@@ -65,6 +65,36 @@ TEST(TreeViewTest, CallersOfAFunctionCountItsRecursionOnce) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
+TEST(TreeViewTest, CalleesOfAFunctionAreThereOnceWithTheirCostInItsCalls) {
+  EXPECT_THAT(Lines(CalleesOf(Mean({kRun}), 0, "run").value()),
+              ElementsAre("1 run 13 5", "2 deflate 6 6", "2 copy 2 2"));
+  const TreeView both = CalleesOf(Mean({kRun}), 0, "r*").value();
+  EXPECT_THAT(Lines(both),
+              ElementsAre("1 run 13 5", "2 deflate 6 6", "2 copy 2 2", "1 read 5 2", "2 copy 3 3"));
+  EXPECT_TRUE(both.nodes[0].inclusive.after == 18);
+  const auto none = CalleesOf(Mean({kRun}), 0, "sprint");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+}
+
+TEST(TreeViewTest, RecursionCountsOnceAmongCallees) {
+  // x calls itself through f; f is also above x, and calls itself.
+  const tree::MeanTree mean = Mean({{{"f;x", 1},
+                                     {"f;x;f", 2},
+                                     {"f;x;f;g", 4},
+                                     {"f;x;f;x", 8},
+                                     {"f;x;f;x;f", 16},
+                                     {"f;x;f;f;g", 32},
+                                     {"f", 64},
+                                     {"x", 128}}});
+  const TreeView view = CalleesOf(mean, 0, "x").value();
+  EXPECT_THAT(Lines(view), ElementsAre("1 x 191 137", "2 f 62 18", "2 g 36 36"));
+  EXPECT_TRUE(view.nodes[0].inclusive.after == 191);
+  // A function that matches within another one has its own callees.
+  const TreeView nested = CalleesOf(mean, 0, "?").value();
+  EXPECT_TRUE(nested.nodes[0].inclusive.after == 255);
+}
+
 TEST(TreeViewTest, AFlatTableHasEachFunctionOnce) {
   EXPECT_THAT(Lines(Flat(Mean({kRun}), 0)),
               ElementsAre("1 main 18 0", "1 run 13 5", "1 deflate 6 6", "1 copy 5 5", "1 read 5 2",

@@ -255,6 +255,14 @@ TEST_F(TreeCommandTest, ShowHasTheMeanOfARun) {
   EXPECT_THAT(Cli({"tree", "show", file, "--flat"}).output, HasSubstr("50.0 %  3.0 ms"));
   EXPECT_THAT(Cli({"tree", "show", file, "--callers", "deflate"}).output,
               HasSubstr("100.0 %  3.0 ms          z!deflate\n100.0 %  3.0 ms  3.0 ms    main\n"));
+  EXPECT_THAT(Cli({"tree", "show", file, "--callees", "main"}).output,
+              AllOf(HasSubstr("6.0 ms a run, in main and what it calls (sampled)\n"),
+                    HasSubstr("100.0 %     6.0 ms  3.0 ms  main\n"
+                              " 50.0 %     3.0 ms  3.0 ms    z!deflate\n")));
+  EXPECT_THAT(Cli({"tree", "show", file, "--callees", "deflate", "--json"}).output,
+              HasSubstr(R"("nodes":[{"parent":0,"self":"0","inclusive":"6000000"},{"parent":0,)"
+                        R"("name":"z!deflate",)"));
+  EXPECT_EQ(Cli({"tree", "show", file, "--callees", "inflate"}).exit_status, kNotFound);
   EXPECT_THAT(Cli({"tree", "show", file, "--json"}).output,
               HasSubstr(R"("function":"deflate","self":"6000000","inclusive":"6000000")"));
   EXPECT_THAT(Cli({"tree", "show", file, "--csv"}).output, HasSubstr(",z,deflate,"));

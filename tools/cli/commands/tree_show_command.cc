@@ -36,6 +36,7 @@ FROM is included, TO is not. Examples:
   fieldcost tree show a.fct
   fieldcost tree show a.fct@12s..14.5s --metric wall
   fieldcost tree show a.fct --callers 'malloc'
+  fieldcost tree show a.fct --callees 'digest()'
   fieldcost tree show a.fct --flat --limit 20
   fieldcost tree show a.fct --by thread
   fieldcost tree show a.fct --flat --by process

@@ -27,21 +27,26 @@ constexpr std::size_t kFlatRows = 40;
 Result<analysis::TreeView> ViewOf(const tree::MeanTree& mean, std::size_t metric,
                                   const TreeShow& show) {
   if (!show.callers.empty()) return analysis::CallersOf(mean, metric, show.callers);
+  if (!show.callees.empty()) return analysis::CalleesOf(mean, metric, show.callees);
   if (show.bottom_up) return analysis::BottomUp(mean, metric);
   if (show.flat && show.by_thread) return analysis::FlatByFirst(mean, metric);
   if (show.flat) return analysis::Flat(mean, metric);
   return analysis::TopDown(mean, metric);
 }
 
-// "wall of 3 runs, 1.2 s a run (sampled)", or both sides of a difference.
-std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
+// "wall of 3 runs, 1.2 s a run (sampled)", or both sides of a difference. `callees`: the functions
+// whose callees are shown, or empty.
+std::string Heading(const analysis::TreeView& view, const std::string& callees,
+                    const draw::Style& style) {
   const analysis::ViewValue& all = view.nodes[0].inclusive;
   const auto cost = [&](stats::Uint128 sum) {
     return report::CostText(static_cast<stats::Int128>(sum), view.denominator, view.metric.unit,
                             style);
   };
   const auto runs = [](std::uint64_t count) { return Counted(count, "run"); };
-  const std::string_view how = view.metric.sampled() ? " (sampled)" : "";
+  const std::string how =
+      (callees.empty() ? "" : ", in " + EscapeControl(callees) + " and what it calls") +
+      (view.metric.sampled() ? " (sampled)" : "");
   if (view.IsDifference()) {
     return fmt::format("{} a run: old {} of {}, new {} of {}{}\n", view.metric.name,
                        cost(all.before), runs(view.runs_before), cost(all.after),
@@ -115,7 +120,7 @@ Status CheckTreePage(const command::Arguments& arguments) {
 
 void AddTreeShowOptions(command::Command& command) {
   command::Option page = TreePageOption();
-  page.excludes.insert(page.excludes.end(), {"--callers", "--flat", "--bottom-up"});
+  page.excludes.insert(page.excludes.end(), {"--callers", "--callees", "--flat", "--bottom-up"});
   const std::vector<command::Option> options = {
       {.names = "--metric",
        .value = "NAME",
@@ -125,7 +130,13 @@ void AddTreeShowOptions(command::Command& command) {
        .value = "GLOB",
        .help = "Show the callers of these functions (function, or module!function)",
        .check = command::CheckNotEmpty,
-       .excludes = {"--flat", "--bottom-up"}},
+       .excludes = {"--callees", "--flat", "--bottom-up"}},
+      {.names = "--callees",
+       .value = "GLOB",
+       .help = "Show these functions and once each function that they call, directly or not, with "
+               "its share of their cost",
+       .check = command::CheckNotEmpty,
+       .excludes = {"--flat", "--bottom-up", "--depth", "--svg"}},
       {.names = "--bottom-up",
        .help = "List functions by their own cost, with callers below",
        .excludes = {"--flat"}},
@@ -134,7 +145,7 @@ void AddTreeShowOptions(command::Command& command) {
        .value = "N",
        .help = "At most N levels deep",
        .check = command::CheckNumber},
-      LimitOption("With --flat: at most N functions; 0 = all"),
+      LimitOption("With --flat and --callees: at most N functions; 0 = all"),
       {.names = "--svg",
        .value = "FILE",
        .help = "Write a flame graph to FILE (- = stdout)",
@@ -148,6 +159,7 @@ void AddTreeShowOptions(command::Command& command) {
 TreeShow TreeShowOf(const command::Arguments& arguments) {
   return {.metric = arguments.Text("--metric"),
           .callers = arguments.Text("--callers"),
+          .callees = arguments.Text("--callees"),
           .bottom_up = arguments.Has("--bottom-up"),
           .flat = arguments.Has("--flat"),
           .by_thread = arguments.Has("--by"),
@@ -188,8 +200,10 @@ Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& rem
                                         .max_depth = show.depth,
                                         .max_rows = show.all ? 0 : show.limit};
   const std::string text = show.flat ? report::FlatText(view, options, output.style)
-                                     : report::TreeText(view, {}, options, output.style);
-  return WritePaged(Heading(view, output.style) + text, output);
+                           : !show.callees.empty()
+                               ? report::CalleesText(view, options, output.style)
+                               : report::TreeText(view, {}, options, output.style);
+  return WritePaged(Heading(view, show.callees, output.style) + text, output);
 }
 
 Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,

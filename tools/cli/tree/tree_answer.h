@@ -18,6 +18,7 @@ namespace fieldcost::cli {
 struct TreeShow {
   std::string metric;   // empty: exchange::MainMetric()
   std::string callers;  // a glob of functions; empty: not requested
+  std::string callees;  // the same
   bool bottom_up = false;
   bool flat = false;
   bool by_thread = false;   // the first frames are threads or processes
@@ -25,7 +26,7 @@ struct TreeShow {
   std::string svg;          // a file; empty: text
   std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
-  std::uint64_t limit = 0;  // rows of a flat table; 0: all
+  std::uint64_t limit = 0;  // rows of a flat table, or callees of a function; 0: all
   // For a page: the operand's name, and the recording with its times, if any.
   std::string named;
   TreeOperand operand = {};

@@ -15,7 +15,8 @@ namespace fieldcost::cli {
 
 // {"metric", "unit", "sampled", "runs", "runs_before", "denominator", "nodes": [{"parent",
 // "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
-// "parent" is an index; the first node is the root.
+// "parent" is an index; the first node is the root. With --callees, callees are the children of the
+// function that calls them, directly or not; the root has the cost of all these functions.
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
 // The same for a difference, plus "comparison": {"enough", "total": {"before", "after", "p",
 // "change"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "common/base/check.h"
@@ -233,6 +234,43 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   if (rows.size() < all) {
     text += fmt::format("({} of {} functions; all: --all)\n", draw::FormatCount(rows.size()),
                         draw::FormatCount(all));
+  }
+  return text;
+}
+
+std::string CalleesText(const TreeView& view, const TreeTextOptions& options,
+                        const draw::Style& style) {
+  const auto cost = [&](stats::Int128 sum) {
+    return CostText(sum, view.denominator, view.metric.unit, style);
+  };
+  std::vector<draw::TextColumn> columns = {{"SHARE", true}, {"INCLUSIVE", true}, {"SELF", true}};
+  if (view.IsDifference()) columns.insert(columns.end(), {{"INCL +-", true}, {"SELF +-", true, 1}});
+  columns.push_back({"FUNCTION", false, 0, kLeastFunctionWidth, true});
+  std::vector<draw::TextLine> lines;
+  std::size_t of_caller = 0;  // shown below the current one
+  for (const ViewNode& node : std::span(view.nodes).subspan(1)) {
+    const bool is_caller = node.depth == 1;
+    const ViewNode& caller = is_caller ? node : view.nodes[node.parent];
+    of_caller = is_caller ? 0 : of_caller + 1;
+    const double least = options.least_share * static_cast<double>(caller.inclusive.Greater());
+    const bool is_beyond = options.max_rows != 0 && of_caller > options.max_rows;
+    if (!is_caller && (is_beyond || static_cast<double>(node.inclusive.Greater()) < least)) {
+      continue;
+    }
+    lines.push_back({draw::ShareText(node.inclusive.after, caller.inclusive.after),
+                     cost(static_cast<stats::Int128>(node.inclusive.after)),
+                     cost(static_cast<stats::Int128>(node.self.after))});
+    if (view.IsDifference()) {
+      lines.back().push_back(cost(node.inclusive.Change()));
+      lines.back().push_back(cost(node.self.Change()));
+    }
+    lines.back().push_back(draw::ShortenName(
+        (is_caller ? "" : "  ") + analysis::NameOf(view.frame(node)), kMaxFunctionWidth, style));
+  }
+  std::string text = draw::TextTable(columns, lines, style);
+  if (lines.size() < view.nodes.size() - 1) {
+    text += fmt::format("({} of {} functions; all: --all)\n", draw::FormatCount(lines.size()),
+                        draw::FormatCount(view.nodes.size() - 1));
   }
   return text;
 }

@@ -30,6 +30,11 @@ std::string TreeText(const analysis::TreeView& view, const std::vector<std::stri
 std::string FlatText(const analysis::TreeView& view, const TreeTextOptions& options,
                      const draw::Style& style);
 
+// CalleesOf() as a table: each function's share of the time (or other cost) of the function whose
+// callees are shown, its inclusive and self cost.
+std::string CalleesText(const analysis::TreeView& view, const TreeTextOptions& options,
+                        const draw::Style& style);
+
 // "1.2 s", "3.4 KiB", "1,234", "0.5": the cost of `sum` over `denominator`; "-1.2 s" if negative.
 // Uses that many significant digits (draw::DigitsToTell()); whole counts have all digits.
 std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,

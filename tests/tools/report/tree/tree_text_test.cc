@@ -120,6 +120,25 @@ TEST(TreeTextTest, AFlatTableIsSortedBySelf) {
             "(2 of 3 functions; all: --all)\n");
 }
 
+TEST(TreeTextTest, CalleesHaveTheirSharesOfTheirCaller) {
+  const tree::MeanTree mean = tree::Average(WrittenTree({{{"main;run;deflate;copy", 60},
+                                                          {"main;run;copy", 20},
+                                                          {"main;run", 20},
+                                                          {"main", 900}}}))
+                                  .value();
+  const TreeView callees = analysis::CalleesOf(mean, 0, "run").value();
+  EXPECT_EQ(CalleesText(callees, {}, {}),
+            "  SHARE  INCLUSIVE   SELF  FUNCTION\n"
+            "100.0 %     100 ns  20 ns  run\n"
+            " 80.0 %      80 ns  80 ns    copy\n"
+            " 60.0 %      60 ns   0 ns    deflate\n");
+  EXPECT_EQ(CalleesText(callees, {.max_rows = 1}, {}),
+            "  SHARE  INCLUSIVE   SELF  FUNCTION\n"
+            "100.0 %     100 ns  20 ns  run\n"
+            " 80.0 %      80 ns  80 ns    copy\n"
+            "(2 of 3 functions; all: --all)\n");
+}
+
 TEST(TreeTextTest, CsvHasExactSums) {
   const std::string csv = TreeCsv(View({{{"main;z!f", 7}}, {{"main;z!f", 8}}}));
   EXPECT_THAT(csv, HasSubstr("2,1,2,z,f,,,0,wall,ns,0,2,2,0,15,0,15\r\n"));
