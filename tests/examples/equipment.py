@@ -247,9 +247,9 @@ def check_material(house, box):
 def places(house, box):
     """A program that calls compress2 from two places, with four times as many bytes from Rarely(): its costs, which are
     worse than the fleet's, and its calls."""
-    call = "./app compress2 60 1048576 4194304"
+    call = "./app compress2 120 524288 2097152"
     house.must(box, "cp $BUILD/victims/zlib_calls_traced app", f"fieldcost measure --save app.lab -- {call}",
-               f"fieldcost trace --runs 5 --events 'functions,libz.so.1!*' -o app.fct -- {call}")
+               f"fieldcost trace --runs 12 --events 'functions,libz.so.1!*' -o app.fct -- {call}")
 
 
 @maker()
