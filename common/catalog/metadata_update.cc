@@ -92,9 +92,13 @@ Result<wire::TimestampMetadata> UpdateTimestamp(MirrorConnection& mirror,
                                                 const wire::RootMetadata& root, WallTime now) {
   const auto fetched = mirror.Fetch(wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata");
   if (!fetched && fetched.error().code == ErrorCode::kNotFound) {
+    if (!mirror.current().directory.empty()) {
+      return Within(fetched.error(),
+                    "expected a tree that fieldcost-aggregator publish --to wrote");
+    }
     return Fail(ErrorCode::kNotFound,
                 "{} has published nothing yet: a server publishes when it starts; try again later",
-                mirror.url());
+                mirror.current().Name());
   }
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, fetched);
   auto timestamp = wire::VerifyTimestamp(untrusted_bytes, root);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/catalog/root_chain.h"
 #include "common/catalog/rotation.h"
@@ -47,7 +48,9 @@ Result<Mirrors> Mirrors::Create(std::vector<Mirror> mirrors, std::uint64_t seed)
   for (const std::uint32_t number :
        FragmentOrder(seed, static_cast<std::uint32_t>(mirrors.size()))) {
     Place place{.mirror = std::move(mirrors[number]), .base = {}};
-    FIELDCOST_ASSIGN(place.base, http::ParseBaseUrl(place.mirror.url));
+    if (place.mirror.directory.empty()) {
+      FIELDCOST_ASSIGN(place.base, http::ParseBaseUrl(place.mirror.url));
+    }
     places.push_back(std::move(place));
   }
   return Mirrors(std::move(places));
@@ -83,7 +86,7 @@ std::vector<std::string> Mirrors::Skipped() const {
   std::vector<std::string> skipped;
   for (std::size_t number = 0; number < problems_.size(); ++number) {
     if (!problems_[number]) continue;
-    skipped.push_back(fmt::format("{}: {}", EscapeControl(places_[number].mirror.url),
+    skipped.push_back(fmt::format("{}: {}", EscapeControl(places_[number].mirror.Name()),
                                   problems_[number]->message));
   }
   return skipped;
@@ -109,6 +112,7 @@ Status MirrorConnection::Choose() {
   if (client_ && *usable == current_) return {};
   client_.reset();
   current_ = *usable;
+  if (!current().directory.empty()) return {};
   http::ClientOptions options = options_;
   options.url = mirrors_.at(current_).base.server;
   options.proxy_url = mirrors_.at(current_).mirror.proxy_url;
@@ -119,11 +123,23 @@ Status MirrorConnection::Choose() {
 Result<std::string> MirrorConnection::Fetch(const std::string& path, std::size_t max_bytes,
                                             std::string_view what) {
   FIELDCOST_TRY(Choose());
+  if (!current().directory.empty()) return FetchFromDisk(path, max_bytes, what);
   return catalog::Fetch(*client_, mirrors_.at(current_).base.path + path, max_bytes, what);
+}
+
+Result<std::string> MirrorConnection::FetchFromDisk(const std::string& path, std::size_t max_bytes,
+                                                    std::string_view what) const {
+  auto untrusted_bytes = ReadFile(current().directory / path.substr(1), max_bytes);
+  if (!untrusted_bytes) return Within(untrusted_bytes.error(), fmt::format("fetch {}", what));
+  return untrusted_bytes;
 }
 
 Status MirrorConnection::Continue(const NamedFile& file, std::string& untrusted_part) {
   FIELDCOST_TRY(Choose());
+  if (!current().directory.empty()) {
+    FIELDCOST_ASSIGN(untrusted_part, FetchFromDisk(file.path, file.size_bytes, file.what));
+    return {};
+  }
   http::Request request{.target = mirrors_.at(current_).base.path + file.path};
   if (!untrusted_part.empty()) {
     request.headers.emplace_back("Range", fmt::format("bytes={}-", untrusted_part.size()));
@@ -136,7 +152,7 @@ Status MirrorConnection::Continue(const NamedFile& file, std::string& untrusted_
   if (response->status == kPartialContent || response->status == kUnsatisfiable) {
     if (AddBody(*response, file, untrusted_part)) return {};
     return Fail(ErrorCode::kCorrupt, "fetch {}: {} sent another part than the requested one",
-                file.what, url());
+                file.what, current().Name());
   }
   if (response->status != 200) {
     return NotServed(response->status, client_->origin(), request.target, file.what);

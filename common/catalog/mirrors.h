@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@
 
 namespace fieldcost::catalog {
 
-// Servers of the same published files. Any of them may be down, outdated or hostile: signatures and
-// hashes decide what is accepted, so a mirror can only delay a sync.
+// Servers of the same published files, or directories. Any of them may be down, outdated or
+// hostile: signatures and hashes decide what is accepted, so a mirror can only delay a sync.
 
 inline constexpr std::size_t kMaxMirrors = 16;
 // Requests for one file from one mirror: each continues where the connection was cut.
@@ -25,6 +26,10 @@ inline constexpr int kMaxRequestsPerFile = 16;
 struct Mirror {
   std::string url;        // "https://host[:port][/path]"
   std::string proxy_url;  // as in http::ClientOptions
+  // Instead of a server: a tree as written by `fieldcost-aggregator publish --to`.
+  std::filesystem::path directory = {};
+
+  std::string Name() const { return directory.empty() ? url : directory.string(); }
 };
 
 // The mirrors of one sync, in random order: clients spread over them, and one that fails is not
@@ -95,12 +100,13 @@ class MirrorConnection {
   // Skips the current mirror because of what it has sent, and continues with the next one. Returns
   // the error if there is none; with several mirrors it names all of them.
   Status SkipMirror(const Error& why);
-  // The current mirror's address.
-  const std::string& url() const { return mirrors_.at(current_).mirror.url; }
+  const Mirror& current() const { return mirrors_.at(current_).mirror; }
 
  private:
   // Connects to a usable mirror.
   Status Choose();
+  Result<std::string> FetchFromDisk(const std::string& path, std::size_t max_bytes,
+                                    std::string_view what) const;
   // The same from the current mirror.
   Result<std::string> FetchHere(const NamedFile& file, std::string& untrusted_part);
   // Requests the rest, and adds what is received, also if it fails.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/file.h"
 #include "common/http/origin.h"
 #include "tests/common/catalog/mirror_server.h"
 #include "tests/common/catalog/sync_fixture.h"
@@ -238,6 +239,43 @@ TEST_F(MirrorTest, ALocalErrorSkipsNoMirror) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kPermissionDenied);
   EXPECT_THAT(report.error().message, ::testing::Not(HasSubstr("no mirror")));
+}
+
+TEST_F(MirrorTest, ADirectoryIsASourceLikeAServer) {
+  const std::filesystem::path tree = directory_.path() / "tree";
+  const auto write = [&](const std::string& path) {
+    const std::filesystem::path file = tree / path.substr(1);
+    ASSERT_TRUE(MakeDirectories(file.parent_path(), 0755));
+    ASSERT_TRUE(WriteFileAtomically(file, publisher_.Get(path), 0644));
+  };
+  SyncOptions options = publisher_.Client(directory_.path());
+  options.mirrors = {{.url = {}, .proxy_url = {}, .directory = tree}};
+  auto report = Sync(options, clock_);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(report.error().message, AllOf(HasSubstr("publish --to"), HasSubstr(tree.string())));
+
+  write(wire::kTimestampPath);
+  write(wire::SnapshotPath(publisher_.timestamp.snapshot_sha256));
+  for (const auto& reference : publisher_.snapshot.fragments) {
+    write(wire::FragmentPath(reference.sha256));
+  }
+  const std::filesystem::path last =
+      tree / wire::FragmentPath(publisher_.snapshot.fragments.back().sha256).substr(1);
+  std::string fragment = *ReadFile(last, wire::kMaxFragmentBytes);
+  fragment[fragment.size() / 2] ^= 1;
+  ASSERT_TRUE(WriteFileAtomically(last, fragment, 0644));
+  report = Sync(options, clock_);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kUnauthenticated) << report.error().message;
+  EXPECT_FALSE(Fresh().is_complete);
+
+  write(wire::FragmentPath(publisher_.snapshot.fragments.back().sha256));
+  report = Sync(options, clock_);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(Fresh().is_complete);
+  EXPECT_EQ(SumOf(99), 100'000U);
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
 
 TEST(MirrorsTest, TheOrderIsAFunctionOfTheSeed) {

@@ -89,9 +89,9 @@ TEST_F(SyncCommandTest, FetchesFromMirrorsAndReportsThoseThatFail) {
   testing::MirrorServer broken(publisher_, "/gone", [](const auto&, http::Response& response) {
     response = {.status = 503};
   });
-  std::filesystem::copy_file(publisher_.Client(home()).root_file, home() / "catalog_root");
   WriteConfig("[catalog]\nurls = [\"" + broken.Address().url + "\", \"" + good.Address().url +
               "\"]\nca_file = \"" + publisher_.certificates().ca.string() + "\"\n");
+  std::filesystem::copy_file(publisher_.Client(home()).root_file, home() / "catalog_root");
   // The order is drawn each time.
   bool was_skipped = false;
   for (int i = 0; i < 40 && !was_skipped; ++i) {
@@ -102,7 +102,31 @@ TEST_F(SyncCommandTest, FetchesFromMirrorsAndReportsThoseThatFail) {
   }
   EXPECT_TRUE(was_skipped);
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty()) << "the service";
-  EXPECT_THAT(Cli({"sync", "--full", "--json"}).output, HasSubstr("\"skipped_mirrors\": ["));
+  EXPECT_THAT(Cli({"sync", "--full", "--json"}).output, HasSubstr("\"skipped_mirrors\":["));
+}
+
+TEST_F(SyncCommandTest, FetchesFromADirectoryWithoutAService) {
+  publisher_.Publish(rows_, 2, SystemClock().Now());
+  WriteConfig("");
+  std::filesystem::copy_file(publisher_.Client(home()).root_file, home() / "catalog_root");
+  std::vector<std::string> paths = {wire::kTimestampPath,
+                                    wire::SnapshotPath(publisher_.timestamp.snapshot_sha256)};
+  for (const auto& reference : publisher_.snapshot.fragments) {
+    paths.push_back(wire::FragmentPath(reference.sha256));
+  }
+  const std::filesystem::path tree = home() / "tree";
+  for (const std::string& path : paths) {
+    const std::filesystem::path file = tree / path.substr(1);
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << publisher_.Get(path);
+  }
+  EXPECT_EQ(Cli({"sync"}).exit_status, 64);
+  const ProcessResult synced = Cli({"sync", "--from", tree.string()});
+  EXPECT_EQ(synced.exit_status, 0) << synced.errors;
+  EXPECT_THAT(synced.output, HasSubstr("4 of 4 fragments current"));
+  EXPECT_EQ(Cli({"top"}).exit_status, 0);
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+  EXPECT_EQ(Cli({"sync", "--from", tree.string(), "--auto", "on"}).exit_status, 64);
 }
 
 TEST_F(SyncCommandTest, WithoutAServiceItCannotBeSwitchedOn) {

@@ -26,6 +26,7 @@ struct SyncRequest {
   std::string automatic;          // "on", "off" or empty
   std::string api;                // "soname!symbol" or empty
   std::filesystem::path witness;  // may be empty
+  std::filesystem::path from;     // a published tree; empty = the service
 };
 
 struct SyncPlace {
@@ -50,7 +51,10 @@ Status CheckService(const SyncPlace& place) {
 
 Result<int> FetchNow(const SyncPlace& place, const SyncRequest& request, const Output& output) {
   catalog::SyncOptions options = refresh::SyncOptionsOf(place.paths, place.config);
-  options.full = request.full;
+  options.full = request.full || !request.from.empty();
+  if (!request.from.empty()) {
+    options.mirrors = {{.url = {}, .proxy_url = {}, .directory = request.from}};
+  }
   options.wanted_api = request.api;
   options.witness_file = request.witness;
   options.progress = Progress("fragment");
@@ -121,7 +125,7 @@ Result<int> RunSync(const SyncRequest& request, const Output& output) {
   if (request.status) return ShowStatus(place, output);
   if (!request.automatic.empty()) return SetAutomatic(place, request.automatic == "on", output);
   if (request.if_due) return FetchIfDue(place, output);
-  FIELDCOST_TRY(CheckService(place));
+  if (request.from.empty()) FIELDCOST_TRY(CheckService(place));
   return FetchNow(place, request, output);
 }
 
@@ -139,6 +143,7 @@ Examples:
   fieldcost sync             everything at first; later a share, once a day
   fieldcost sync --full
   fieldcost sync --api 'libsqlite3.so.0!sqlite3_step'
+  fieldcost sync --from /srv/tree   a published tree or its copy, without a network
   fieldcost sync --witness snapshots.txt   record what the server presents
   fieldcost sync --auto on   refresh automatically from now on
   fieldcost sync --status    is it up to date, and when is the next check?)",
@@ -150,6 +155,11 @@ Examples:
                   {.names = "--witness",
                    .value = "FILE",
                    .help = "Add the snapshot's hash to FILE, to be compared with another user's",
+                   .completes = command::Completes::kFiles,
+                   .excludes = {"--auto", "--if-due", "--status"}},
+                  {.names = "--from",
+                   .value = "DIR",
+                   .help = "Fetch everything from a published tree instead of the service",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--auto", "--if-due", "--status"}},
                   {.names = "--auto",
@@ -170,7 +180,8 @@ Examples:
                             .status = arguments.Has("--status"),
                             .automatic = arguments.Text("--auto"),
                             .api = arguments.Text("--api"),
-                            .witness = arguments.Text("--witness")},
+                            .witness = arguments.Text("--witness"),
+                            .from = arguments.Text("--from")},
                            OutputOf(arguments));
           },
       .without = {"--csv"}};
