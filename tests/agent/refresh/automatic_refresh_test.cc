@@ -10,6 +10,7 @@
 
 #include "agent/settings/pause.h"
 #include "common/base/file.h"
+#include "tests/agent/upload/network_manager_stand_in.h"
 #include "tests/common/catalog/sync_fixture.h"
 
 namespace fieldcost::refresh {
@@ -89,6 +90,36 @@ TEST_F(AutomaticRefreshTest, WaitsForMainsPowerUnlessTheSettingsPermit) {
   config_.on_battery = true;
   EXPECT_FALSE(Refresh().report) << "put off for an hour";
   clock_.Advance(catalog::kRefreshPostponed);
+  EXPECT_TRUE(Refresh().report);
+}
+
+TEST_F(AutomaticRefreshTest, WaitsForAConnectionThatIsNotMeteredUnlessTheSettingsPermit) {
+  ASSERT_TRUE(SwitchOn(paths_));
+  testing::NetworkManagerStandIn network;
+  network.StartBus(directory_.path());
+  network.StartService(1);
+  for (const std::uint32_t metered : {1U, 3U}) {  // yes, and guessed yes
+    network.SetMetered(metered);
+    EXPECT_EQ(Refresh().why_not, "a connection that is not metered");
+    EXPECT_EQ(Look().waiting_for, "a connection that is not metered");
+    EXPECT_EQ(Look().next, clock_.Now() + catalog::kRefreshPostponed);
+    EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+    EXPECT_EQ(Look().failures, 0U);
+    clock_.Advance(catalog::kRefreshPostponed);
+  }
+  // The user is at home again.
+  network.SetMetered(2);
+  EXPECT_TRUE(Refresh().report);
+  EXPECT_FALSE(publisher_.TakeRequests().empty());
+
+  network.SetMetered(1);
+  const auto next = NextTime(paths_, config_, clock_);
+  clock_.Advance(**next - clock_.Now());
+  publisher_.Publish(testing::MakeRows(50, 1000), 3, clock_.Now());
+  EXPECT_EQ(Refresh().why_not, "a connection that is not metered");
+  config_.on_metered = true;
+  clock_.Advance(catalog::kRefreshPostponed);
+  EXPECT_EQ(Look().waiting_for, "");
   EXPECT_TRUE(Refresh().report);
 }
 

@@ -4,15 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <systemd/sd-bus.h>
 
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <thread>
+#include <cstring>
 
 #include "common/base/file.h"
-#include "tests/support/process.h"
+#include "tests/agent/upload/network_manager_stand_in.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::upload {
@@ -62,67 +58,15 @@ TEST_F(BatteryTest, BatteryOfAMouseDoesNotCount) {
   EXPECT_TRUE(OnBattery());
 }
 
-// A separate message bus with a substitute for NetworkManager.
 class MeteredTest : public ::testing::Test {
  protected:
-  void StartBus() {
-    const std::string config =
-        R"(<busconfig><type>custom</type><listen>unix:path=)" + socket().string() + R"(</listen>
-<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/>
-<allow own="*"/></policy></busconfig>)";
-    ASSERT_TRUE(WriteFileAtomically(directory_.path() / "bus.conf", config, 0600));
-    daemon_.emplace(testing::ProcessOptions{
-        .arguments = {"dbus-daemon", "--nofork", "--print-address",
-                      "--config-file=" + (directory_.path() / "bus.conf").string()},
-        .environment = {},
-        .unset = {},
-        .directory = {},
-        .input = {}});
-    ASSERT_TRUE(daemon_->WaitForLine("unix:path="));
-  }
-
-  static int GetMetered(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply,
-                        void* value, sd_bus_error*) {
-    return ::sd_bus_message_append(reply, "u", *static_cast<std::uint32_t*>(value));
-  }
-
-  void StartService(std::uint32_t metered) {
-    metered_ = metered;
-    static const sd_bus_vtable kTable[] = {SD_BUS_VTABLE_START(0),
-                                           SD_BUS_PROPERTY("Metered", "u", GetMetered, 0, 0),
-                                           SD_BUS_VTABLE_END};
-    ASSERT_GE(::sd_bus_new(&service_), 0);
-    ASSERT_GE(::sd_bus_set_address(service_, address().c_str()), 0);
-    ASSERT_GE(::sd_bus_set_bus_client(service_, 1), 0);
-    ASSERT_GE(::sd_bus_start(service_), 0);
-    ASSERT_GE(::sd_bus_add_object_vtable(service_, nullptr, "/org/freedesktop/NetworkManager",
-                                         "org.freedesktop.NetworkManager", kTable, &metered_),
-              0);
-    ASSERT_GE(::sd_bus_request_name(service_, "org.freedesktop.NetworkManager", 0), 0);
-    thread_ = std::thread([this] {
-      while (!done_) {
-        while (::sd_bus_process(service_, nullptr) > 0) {
-        }
-        ::sd_bus_wait(service_, 20'000);  // then checks whether the test is over
-      }
-    });
-  }
-
-  void TearDown() override {
-    done_ = true;
-    if (thread_.joinable()) thread_.join();
-    if (service_ != nullptr) ::sd_bus_close_unref(service_);
-  }
-
+  void StartBus() { network_.StartBus(directory_.path()); }
+  void StartService(std::uint32_t metered) { network_.StartService(metered); }
   std::filesystem::path socket() const { return directory_.path() / "bus"; }
   std::string address() const { return "unix:path=" + socket().string(); }
 
   const testing::TempDir directory_;
-  std::optional<testing::BackgroundProcess> daemon_;
-  std::uint32_t metered_ = 0;
-  sd_bus* service_ = nullptr;
-  std::atomic<bool> done_ = false;
-  std::thread thread_;
+  testing::NetworkManagerStandIn network_;
 };
 
 TEST_F(MeteredTest, NoBusAndNoNetworkManagerMeanNot) {
@@ -153,10 +97,10 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
   // Unknown, yes, no, guessed yes, guessed no, and an undefined value.
   for (const Row& row :
        {Row{0, false}, Row{1, true}, Row{2, false}, Row{3, true}, Row{4, false}, Row{99, false}}) {
-    metered_ = row.said;
+    network_.SetMetered(row.said);
     EXPECT_EQ(IsMetered(address()), row.metered) << row.said;
   }
-  metered_ = 1;
+  network_.SetMetered(1);
   settings::AgentPaths paths;
   paths.power_supply_dir = directory_.path() / "none";
   paths.bus_address = address();
