@@ -76,11 +76,36 @@ TEST_F(SyncCommandTest, AnIncompleteCatalogueHasNoOrderByTotal) {
   EXPECT_THAT(top.errors,
               HasSubstr("the catalogue is incomplete, 3 of 4 fragments: fieldcost sync"));
   EXPECT_EQ(top.output, "");
+  // No form of any command shows an order by total or a share.
+  const std::string page = (home() / "report.html").string();
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"top"},
+        {"top", "--json"},
+        {"top", "--csv"},
+        {"top", "--sort", "calls"},
+        {"top", "--limit", "0"},
+        {"report", "vendor", "--library", "liba.so.1"},
+        {"report", "vendor", "--library", "liba.so.1", "--json"},
+        {"report", "vendor", "--library", "liba.so.1", "--csv"},
+        {"report", "vendor", "--library", "lib*", "--by", "module"},
+        {"report", "vendor", "--library", "liba.so.1", "--html", page}}) {
+    const ProcessResult refused = Cli(command);
+    EXPECT_EQ(refused.exit_status, 69) << command.front() << refused.output << refused.errors;
+    EXPECT_THAT(refused.output + refused.errors,
+                HasSubstr("the catalogue is incomplete, 3 of 4 fragments"));
+    // With --json, the error is a document.
+    EXPECT_THAT(refused.output, ::testing::AnyOf("", StartsWith("{\"error\":\"unavailable\"")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(page));
+  const ProcessResult shown = Cli({"show", "twin"});
+  EXPECT_THAT(shown.errors, HasSubstr("the catalogue is incomplete, 3 of 4 fragments"));
+  EXPECT_THAT(shown.output, ::testing::Not(HasSubstr("SHARE")));
   const ProcessResult found = Cli({"search", "*"});
   EXPECT_THAT(found.errors, HasSubstr("incomplete, 3 of 4"));
   publisher_.FailAfterFragments(-1);
   ASSERT_EQ(Cli({"sync"}).exit_status, 0) << "completes it";
   EXPECT_EQ(Cli({"top"}).exit_status, 0);
+  EXPECT_THAT(Cli({"report", "vendor", "--library", "liba.so.1"}).output, HasSubstr("SHARE"));
 }
 
 TEST_F(SyncCommandTest, FetchesFromMirrorsAndReportsThoseThatFail) {

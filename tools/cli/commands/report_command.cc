@@ -143,6 +143,7 @@ std::string NoteOf(const Source& source, const Output& output) {
 
 Result<int> RunReport(const ReportRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open({.local = false, .table = command.table}));
+  FIELDCOST_TRY(source.CheckComplete());
   FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(source, command));
   if (!command.html.empty()) {
     FIELDCOST_TRY(WritePage(command.html, MakePage(made, source), PageOf::kPublished));

@@ -142,11 +142,14 @@ Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view li
   return all;
 }
 
+Status Source::CheckComplete() const {
+  if (!freshness_ || !IsIncomplete(*freshness_)) return {};
+  return Fail(ErrorCode::kUnavailable, "no order of all APIs and no share is known: {}",
+              IncompleteText(*freshness_));
+}
+
 Result<TopApis> Source::Top(const TopOptions& options) const {
-  if (freshness_ && IsIncomplete(*freshness_)) {
-    return Fail(ErrorCode::kUnavailable, "no order of all APIs is known: {}",
-                IncompleteText(*freshness_));
-  }
+  FIELDCOST_TRY(CheckComplete());
   const std::uint64_t limit = options.limit;
   if (catalog_ && options.key == analysis::SortKey::kTotal && limit != 0) {
     return TopByTotal(options);

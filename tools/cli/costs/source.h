@@ -97,9 +97,14 @@ class Source {
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
+  // kUnavailable if some parts of the catalogue have never been fetched. Call it before showing an
+  // order by total or a share of several APIs: both would be those of the parts that happen to be
+  // here.
+  Status CheckComplete() const;
+
   // By total, decodes no more rows than it returns (all with `limit` 0); by any other key, all
   // rows.
-  // kUnavailable: the catalogue is incomplete.
+  // kUnavailable as CheckComplete().
   Result<TopApis> Top(const TopOptions& options) const;
 
   // Finds matching names; see Catalog::Search().
