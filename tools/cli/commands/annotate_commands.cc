@@ -138,6 +138,14 @@ Result<int> RunRustdoc(const AnnotateRequest& command, const Output& output) {
   return Report(counts, loaded, output);
 }
 
+command::Option PagesOption() {
+  return {.names = "html",
+          .value = "DIRECTORY",
+          .help = "Directory of the pages",
+          .completes = command::Completes::kFiles,
+          .required = true};
+}
+
 }  // namespace
 
 command::Command DocsDoxygenCommand() {
@@ -148,11 +156,7 @@ command::Command DocsDoxygenCommand() {
           R"(DIRECTORY is Doxygen's HTML_OUTPUT, FILE its GENERATE_TAGFILE. Each function that the catalogue
 knows gets its card; run it again after a sync to replace the cards. Example:
   fieldcost docs doxygen html --tag-file zlib.tag --library 'libz.so.*')",
-      .options = {{.names = "html",
-                   .value = "DIRECTORY",
-                   .help = "Directory of the pages",
-                   .completes = command::Completes::kFiles,
-                   .required = true},
+      .options = {PagesOption(),
                   {.names = "--tag-file",
                    .value = "FILE",
                    .help = "Doxygen's tag file of these pages",
@@ -180,13 +184,7 @@ command::Command DocsRustdocCommand() {
 the name of a C function in the catalogue gets its card; run it again after a sync to replace the
 cards. Example:
   fieldcost docs rustdoc target/doc --library libz.so.1)",
-      .options = {{.names = "html",
-                   .value = "DIRECTORY",
-                   .help = "Directory of the pages",
-                   .completes = command::Completes::kFiles,
-                   .required = true},
-                  LibraryOption(),
-                  UrlOption()},
+      .options = {PagesOption(), LibraryOption(), UrlOption()},
       .handler =
           [](const command::Arguments& arguments) {
             return RunRustdoc({.html_directory = arguments.Text("html"),
