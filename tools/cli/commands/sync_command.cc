@@ -143,7 +143,7 @@ Examples:
   fieldcost sync             everything at first; later a share, once a day
   fieldcost sync --full
   fieldcost sync --api 'libsqlite3.so.0!sqlite3_step'
-  fieldcost sync --from /srv/tree   a published tree or its copy, without a network
+  fieldcost sync --from /srv/tree   a published tree, without a network
   fieldcost sync --witness snapshots.txt   record what the server presents
   fieldcost sync --auto on   refresh automatically from now on
   fieldcost sync --status    is it up to date, and when is the next check?)",
