@@ -228,10 +228,13 @@ Status Syncer::FetchAndStore(const std::vector<Step>& steps, ParallelDownload& d
     const bool was_fetched = outcome.bytes.has_value();
     const Status stored = StoreFetched(steps[i].fragment, std::move(outcome));
     if (stored) continue;
-    download.Stop();
-    if (was_fetched) return stored;
-    // The files that other connections have fetched are stored, but the next sync begins with the
-    // one that failed.
+    if (was_fetched) {
+      download.Stop();
+      return stored;
+    }
+    // The files that other connections fetch are stored, but the next sync begins with the one that
+    // failed.
+    download.Finish();
     FIELDCOST_ASSIGN(state_, LoadState(database_));
     for (++i; i < steps.size(); ++i) {
       auto left = download.Left(i);

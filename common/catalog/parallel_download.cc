@@ -76,12 +76,16 @@ ParallelDownload::Outcome ParallelDownload::Next() {
 }
 
 void ParallelDownload::Stop() {
+  stop_.Stop();
+  Finish();
+}
+
+void ParallelDownload::Finish() {
   {
     const MutexLock lock(mutex_);
     is_stopping_ = true;
     changed_.NotifyAll();
   }
-  stop_.Stop();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }

@@ -34,8 +34,8 @@ class StopSignal {
 };
 
 // Fetches files over several connections at a time, each of which is kept for the next file. The
-// results come in the order of the files, whichever arrives first. Next() and Stop() belong to one
-// thread.
+// results come in the order of the files, whichever arrives first. Next(), Finish() and Stop()
+// belong to one thread.
 class ParallelDownload {
  public:
   struct File {
@@ -59,9 +59,11 @@ class ParallelDownload {
   // Waits for the next file. REQUIRES: fewer calls than files, and not stopped.
   Outcome Next() FIELDCOST_EXCLUDES(mutex_);
 
-  // Aborts what is being fetched, and waits for the threads. Idempotent.
+  // Begins no further file, and waits for those that are being fetched. Idempotent.
+  void Finish() FIELDCOST_EXCLUDES(mutex_);
+  // The same, but aborts what is being fetched.
   void Stop() FIELDCOST_EXCLUDES(mutex_);
-  // After Stop(): the outcome of a file that Next() has not returned; nullopt if it was not begun.
+  // After either: the outcome of a file that Next() has not returned; nullopt if it was not begun.
   std::optional<Outcome> Left(std::size_t number) FIELDCOST_EXCLUDES(mutex_);
 
  private:
