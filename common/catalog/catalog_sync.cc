@@ -221,6 +221,7 @@ Status Syncer::FetchAndStore(const std::vector<Step>& steps, ParallelDownload& d
   for (std::size_t i = 0; i < steps.size(); ++i) {
     ParallelDownload::Outcome outcome = download.Next();
     // Progress is stored with the fragment: if that fails, this sync ends and forgets it.
+    const SyncState before = state_;
     if (steps[i].next_cursor) {
       state_.cursor = *steps[i].next_cursor;
       ++state_.share_done;
@@ -232,14 +233,15 @@ Status Syncer::FetchAndStore(const std::vector<Step>& steps, ParallelDownload& d
       download.Stop();
       return stored;
     }
-    // The files that other connections fetch are stored, but the next sync begins with the one that
-    // failed.
+    // The files that other connections fetch are stored and belong to today's share, but the next
+    // sync begins with the one that failed.
     download.Finish();
-    FIELDCOST_ASSIGN(state_, LoadState(database_));
+    state_ = before;
     for (++i; i < steps.size(); ++i) {
       auto left = download.Left(i);
       if (!left) continue;
       const bool has_come = left->bytes.has_value();
+      if (has_come && steps[i].next_cursor) ++state_.share_done;
       if (!StoreFetched(steps[i].fragment, std::move(*left)) && has_come) break;
     }
     return stored;
