@@ -231,8 +231,8 @@ std::set<ApiName> NamesOf(const CountSide& old, const CountSide& now) {
   return names;
 }
 
-void CompareApi(const CountSide& old, const CountSide& now, const ApiName& name,
-                LabCounts& counts) {
+void CompareCounts(const CountSide& old, const CountSide& now, const ApiName& name,
+                   LabCounts& counts) {
   for (const stats::MetricTraits& traits : stats::kMetrics) {
     if (!traits.is_exact) continue;
     const Metric metric = traits.metric;
@@ -263,7 +263,7 @@ LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& a
   counts.runs_after = now.runs;
   counts.is_compared = std::min(old.runs, now.runs) != 0;
   if (!counts.is_compared) return counts;
-  for (const ApiName& name : NamesOf(old, now)) CompareApi(old, now, name, counts);
+  for (const ApiName& name : NamesOf(old, now)) CompareCounts(old, now, name, counts);
   MarkFollowers(Verdict::kMore, now, counts.apis);
   MarkFollowers(Verdict::kLess, old, counts.apis);
   std::ranges::sort(counts.apis, {}, CountOrder);
