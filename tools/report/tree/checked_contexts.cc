@@ -71,7 +71,7 @@ void CompareAll(const MeanTree& tree, std::size_t metric, std::vector<CheckedCon
   for (std::size_t i = 0; i < contexts.size(); ++i) contexts[i].comparison = compared[i];
 }
 
-std::string RatioText(const CheckedContext& context) {
+std::string ContextRatioText(const CheckedContext& context) {
   if (!context.comparison) return "-";
   return fmt::format("{:.2f}{}", context.comparison->ratio,
                      context.comparison->deviates ? " !" : "");
@@ -154,7 +154,7 @@ std::string ContextsText(const MeanTree& tree, std::size_t metric,
                      context.calls == 0 ? "-"
                                         : CostText(static_cast<stats::Int128>(context.calls),
                                                    tree.denominator, tree::Unit::kCount, style),
-                     RatioText(context),
+                     ContextRatioText(context),
                      draw::ShortenName(names::ShownName(context.api->key.api), kMaxApiWidth, style),
                      callers.empty() ? "-" : draw::ShortenName(callers, kMaxApiWidth, style)});
   }
