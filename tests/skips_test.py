@@ -6,6 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from skips import lacks_idle_files
+
 REASON = "too little idle time to record: all CPUs were idle for {} % of the time"
 
 
@@ -34,6 +36,16 @@ class SkipsTest(unittest.TestCase):
         self.assertEqual(status_of("A.B", REASON.format("1.000000"), "--strict"), 1)
         self.assertEqual(status_of("A.B", REASON.format("37.5"), "--strict"), 1)
         self.assertEqual(status_of("A.B", "no CPU was idle", "--strict"), 1)
+
+    def test_files_that_the_kernel_lacks_must_not_exist(self):
+        reason = "cannot determine how long CPU 0 is idle: the kernel does not report it (in /proc/schedstat)"
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            self.assertTrue(lacks_idle_files(reason, root))
+            self.assertFalse(lacks_idle_files("no BPF", root))
+            (root / "proc").mkdir()
+            (root / "proc/schedstat").touch()
+            self.assertFalse(lacks_idle_files(reason, root))
 
 
 if __name__ == "__main__":
