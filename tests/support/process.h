@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/wait_until.h"
+
 namespace fieldcost::testing {
 
 struct ProcessOptions {
@@ -28,8 +30,7 @@ struct ProcessResult {
 
 // Runs a program to its end, or for at most `limit`; it is then killed (SIGKILL), as its signal
 // shows.
-ProcessResult RunProcess(const ProcessOptions& options,
-                         std::chrono::seconds limit = std::chrono::seconds(60));
+ProcessResult RunProcess(const ProcessOptions& options, std::chrono::seconds limit = kMostPatience);
 
 // A child that runs concurrently with the test; killed (by its pid) and reaped by the destructor.
 class BackgroundProcess {
@@ -43,10 +44,10 @@ class BackgroundProcess {
   // Blocks until a line with `text` appears on stdout or stderr (both are read), and stores it in
   // `line`. Returns false at the end of the output or after `limit`.
   bool WaitForLine(const std::string& text, std::string* line = nullptr,
-                   std::chrono::seconds limit = std::chrono::seconds(30));
+                   std::chrono::seconds limit = kMostPatience);
   void Signal(int signal_number);
   // Waits for its end.
-  ProcessResult Wait(std::chrono::seconds limit = std::chrono::seconds(30));
+  ProcessResult Wait(std::chrono::seconds limit = kMostPatience);
 
  private:
   bool ReadSome(std::chrono::steady_clock::time_point deadline);

@@ -6,7 +6,7 @@
 namespace fieldcost::testing {
 
 // Upper limit for any wait in a test, on the slowest machine. Not a measure of speed.
-inline constexpr std::chrono::seconds kMostPatience{60};
+inline constexpr std::chrono::seconds kMostPatience{90};
 
 // Waits for an action of another thread or process. Returns false if it does not happen within
 // kMostPatience.
