@@ -21,7 +21,7 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns per tick
-constexpr std::uint64_t kMostNs = std::uint64_t{1} << 63;
+constexpr std::uint64_t kMostUnixNs = std::uint64_t{1} << 63;
 constexpr std::size_t kMostReadAtOnce = 16 << 10;
 
 bool ReadFrom(const UniqueFd& fd, std::uint64_t offset, void* to, std::size_t size) {
@@ -65,7 +65,7 @@ std::uint64_t RunFacts::UnixNs(std::uint64_t ticks) const {
   __extension__ using Wide = __int128;
   const Wide multiplier = tsc_to_ns_multiplier == 0 ? Wide{1} << 32 : Wide{tsc_to_ns_multiplier};
   const Wide ns = ((Wide{ticks} - Wide{start_ticks}) * multiplier >> 32) + Wide{start_unix_ns};
-  return static_cast<std::uint64_t>(std::clamp(ns, Wide{0}, Wide{kMostNs}));
+  return static_cast<std::uint64_t>(std::clamp(ns, Wide{0}, Wide{kMostUnixNs}));
 }
 
 Result<RingFile> RingFile::Open(const std::filesystem::path& path) {

@@ -35,7 +35,7 @@ Bytes From(Bytes bytes, std::uint64_t position) {
 }
 
 template <typename Number>
-std::optional<Number> ReadAt(Bytes bytes, std::uint64_t position) {
+std::optional<Number> FieldAt(Bytes bytes, std::uint64_t position) {
   const Bytes from = From(bytes, position);
   Number number{};
   if (from.size() < sizeof number) return std::nullopt;
@@ -44,11 +44,11 @@ std::optional<Number> ReadAt(Bytes bytes, std::uint64_t position) {
 }
 
 std::optional<std::uint64_t> HeaderWord(Bytes table, std::size_t word) {
-  return ReadAt<std::uint64_t>(table, kPrefixBytes + word * kWordBytes);
+  return FieldAt<std::uint64_t>(table, kPrefixBytes + word * kWordBytes);
 }
 
 const Layout* LayoutOf(Bytes table) {
-  const auto magic = ReadAt<std::uint32_t>(table, 0);
+  const auto magic = FieldAt<std::uint32_t>(table, 0);
   if (!magic || table.size() < kPrefixBytes) return nullptr;
   if (!std::ranges::equal(table.subspan(sizeof *magic, kPrefixEnd.size()), kPrefixEnd)) {
     return nullptr;
@@ -82,8 +82,8 @@ std::optional<GoFunctions> GoFunctions::Of(Bytes untrusted_table, std::uint64_t 
 std::uint64_t GoFunctions::Entry(std::size_t index) const {
   const std::size_t position = index * number_bytes_;
   return number_bytes_ == sizeof(std::uint32_t)
-             ? ReadAt<std::uint32_t>(functions_, position).value_or(0)
-             : ReadAt<std::uint64_t>(functions_, position).value_or(0);
+             ? FieldAt<std::uint32_t>(functions_, position).value_or(0)
+             : FieldAt<std::uint64_t>(functions_, position).value_or(0);
 }
 
 std::string_view GoFunctions::Find(std::uint64_t address) const {
@@ -94,7 +94,7 @@ std::string_view GoFunctions::Find(std::uint64_t address) const {
   // A description begins with the function's start and the position of its name.
   const std::uint64_t description = Entry(2 * (*next - 1) + 1);
   if (description >= functions_.size()) return {};
-  const auto name = ReadAt<std::uint32_t>(functions_, description + number_bytes_);
+  const auto name = FieldAt<std::uint32_t>(functions_, description + number_bytes_);
   if (!name) return {};
   const Bytes text = From(names_, *name);
   if (text.empty()) return {};

@@ -16,7 +16,7 @@ namespace {
 
 using events::Arena;
 using events::ArenaModule;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kCommandNameBytes = 15;
 constexpr std::size_t kMostNotMeasured = 64;  // maximum number of APIs with a reason
@@ -84,7 +84,7 @@ Result<events::Variables> EventWriter::BeginRun(const std::filesystem::path& dir
   known_.clear();
   programs_.clear();
   listed_ = nullptr;
-  next_look_ = Clock::now() + kEvery;
+  next_look_ = SteadyClock::now() + kEvery;
   return events::Prepare(directory, {.library = options_.library,
                                      .functions = options_.functions,
                                      .branches = options_.branches,
@@ -94,11 +94,11 @@ Result<events::Variables> EventWriter::BeginRun(const std::filesystem::path& dir
 }
 
 Status EventWriter::LookIfDue() {
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   if (begin < next_look_) return {};
   FIELDCOST_TRY(Look());
-  const auto end = Clock::now();
-  next_look_ = end + std::max<Clock::duration>(kEvery, kLeastPause * (end - begin));
+  const auto end = SteadyClock::now();
+  next_look_ = end + std::max<SteadyClock::duration>(kEvery, kLeastPause * (end - begin));
   return {};
 }
 

@@ -23,7 +23,7 @@ constexpr double kRefusalsPerSecond =
 // ::ffff:0:0/96, the prefix under which an IPv6 socket sees IPv4 clients.
 constexpr std::array<std::uint8_t, 12> kMappedV4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-ClientNetwork NetworkOf(const IpAddress& address) {
+ClientNetwork NetworkAround(const IpAddress& address) {
   const auto bits = [&](std::size_t from, std::size_t to) {
     std::uint64_t value = 0;
     for (std::size_t i = from; i < to; ++i) value = value << 8 | address.bytes[i];
@@ -51,13 +51,13 @@ ClientNetwork NetworkOf(const sockaddr_storage& peer) {
     address.size = sizeof v6.sin6_addr;
     std::memcpy(address.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
   }
-  return NetworkOf(address);
+  return NetworkAround(address);
 }
 
 std::optional<ClientNetwork> NetworkOf(std::string_view address) {
   const auto parsed = ParseIpAddress(address.substr(0, address.find('%')));
   if (!parsed) return std::nullopt;
-  return NetworkOf(*parsed);
+  return NetworkAround(*parsed);
 }
 
 AddressLimits::AddressLimits(AddressLimitOptions options)

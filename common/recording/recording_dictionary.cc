@@ -34,7 +34,7 @@ class TextTable {
   std::string bytes_;
 };
 
-void AppendFrame(const Frame& frame, TextTable& texts, std::string& out) {
+void AppendCodeFrame(const Frame& frame, TextTable& texts, std::string& out) {
   ByteWriter bytes(out);
   bytes.Varint(static_cast<std::uint64_t>(frame.kind));
   bytes.Varint(texts.Intern(frame.module));
@@ -109,7 +109,8 @@ std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTabl
   for (;
        size.frames < frames.size() && frame_bytes.size() + texts.bytes().size() < kDictionaryBytes;
        ++size.frames) {
-    AppendFrame(frames.frame(FrameId(static_cast<std::uint32_t>(size.frames))), texts, frame_bytes);
+    AppendCodeFrame(frames.frame(FrameId(static_cast<std::uint32_t>(size.frames))), texts,
+                    frame_bytes);
   }
   std::string path_bytes;
   ByteWriter path_writer(path_bytes);

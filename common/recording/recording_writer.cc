@@ -10,7 +10,7 @@ namespace fieldcost::recording {
 namespace {
 
 // A command is arbitrary bytes from the user; in a recording it is a single line of limited length.
-std::string Printable(std::string_view command) {
+std::string PrintableCommand(std::string_view command) {
   std::string text(command.substr(0, kMaxCommandBytes));
   for (char& c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -58,7 +58,7 @@ Result<StreamId> Writer::AddStream(const Stream& stream) {
 Result<std::uint32_t> Writer::BeginRun(std::uint64_t time_ns, std::string_view command,
                                        std::string_view environment_hash) {
   const std::size_t run = descriptions_.runs.size();
-  Run begun{.begin_ns = time_ns, .command = Printable(command)};
+  Run begun{.begin_ns = time_ns, .command = PrintableCommand(command)};
   begun.environment_hash = environment_hash;
   FIELDCOST_TRY(AddRun(begun, descriptions_));
   FIELDCOST_TRY(Put(FrameType::kRun, EncodeRunBegin(descriptions_, run)));

@@ -53,7 +53,7 @@ Uint128 BoundedSum(std::span<const SizeBucket> buckets) {
 }
 
 // Whether contributions of its slot can have this total.
-bool IsPossible(const SizeBucket& bucket) {
+bool IsPossibleBucket(const SizeBucket& bucket) {
   return bucket.contributions != 0 &&
          bucket.total >= Uint128{bucket.contributions} * shm::SlotMin(bucket.slot) &&
          bucket.total <= Uint128{bucket.contributions} * shm::SlotMax(bucket.slot);
@@ -93,7 +93,7 @@ Status ContributionSizes::Subtract(const ContributionSizes& other) {
       bucket.total -= taken->total;
       ++taken;
       if (bucket.contributions == 0 && bucket.total == 0) continue;
-      if (!IsPossible(bucket)) return not_contained;
+      if (!IsPossibleBucket(bucket)) return not_contained;
     }
     left.push_back(bucket);
   }
@@ -145,7 +145,7 @@ Status Validate(std::span<const SizeBucket> untrusted_sizes, std::uint64_t contr
     }
     if (previous != nullptr && !previous->IsBefore(bucket)) return ImpossibleSizes("not ascending");
     previous = &bucket;
-    if (!IsPossible(bucket)) return ImpossibleSizes("a total that its slot cannot have");
+    if (!IsPossibleBucket(bucket)) return ImpossibleSizes("a total that its slot cannot have");
     const auto kind = static_cast<std::size_t>(bucket.kind);
     counts[kind] += bucket.contributions;
     totals[kind] = SaturatingAdd(totals[kind], bucket.total, overflows);

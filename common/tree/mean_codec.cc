@@ -37,7 +37,7 @@ bool IsPossible(const SideSum& side, std::uint64_t runs) {
 }
 
 // Indexed by path id. Intermediate values are modulo 2^128; the result is exact.
-std::vector<Uint128> Excess(const MeanTree& tree, std::size_t metric, SidePart side) {
+std::vector<Uint128> SideExcess(const MeanTree& tree, std::size_t metric, SidePart side) {
   const MetricSides& values = tree.values[metric];
   std::vector<Uint128> excess(values.self.size());
   for (std::size_t path = excess.size(); path-- > 0;) {
@@ -51,8 +51,8 @@ std::vector<Uint128> Excess(const MeanTree& tree, std::size_t metric, SidePart s
 void AppendSides(const MeanTree& tree, std::size_t metric, const std::vector<PathId>& order,
                  std::string& bytes) {
   const std::vector<bool> has_children = HasChildren(tree.paths(), order);
-  const std::array<std::vector<Uint128>, 2> excess = {Excess(tree, metric, kSides[0]),
-                                                      Excess(tree, metric, kSides[1])};
+  const std::array<std::vector<Uint128>, 2> excess = {SideExcess(tree, metric, kSides[0]),
+                                                      SideExcess(tree, metric, kSides[1])};
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     const std::size_t path = at->value();
     for (const SidePart side : kSides) {

@@ -140,7 +140,7 @@ bool Sweep::Add(std::size_t column, MetricSpreads& spreads) {
 }
 
 // Their order by name. kInvalidArgument unless all are valid and different.
-Result<std::vector<std::size_t>> OrderOf(const std::vector<Metric>& metrics) {
+Result<std::vector<std::size_t>> MetricOrder(const std::vector<Metric>& metrics) {
   if (metrics.size() > kMaxMetrics) {
     return Fail(ErrorCode::kTooLarge, "{} metrics are more than {}", metrics.size(), kMaxMetrics);
   }
@@ -170,7 +170,7 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
                     std::span<const RunValues> runs) {
   FIELDCOST_CHECK(!runs.empty() && runs.size() <= kMaxRuns);
   for (const RunValues& run : runs) FIELDCOST_CHECK(run.metrics() == metrics.size());
-  FIELDCOST_ASSIGN(const std::vector<std::size_t> order, OrderOf(metrics));
+  FIELDCOST_ASSIGN(const std::vector<std::size_t> order, MetricOrder(metrics));
   Tree tree = {.dictionary = std::move(dictionary), .runs = runs.size()};
   const std::size_t paths = tree.paths().size();
   tree.present.resize(paths);

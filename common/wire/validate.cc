@@ -12,13 +12,11 @@ enum class Need { kOptional, kRequired };
 
 constexpr bool IsVisible(char c) { return (c > ' ') & (c < '\x7f'); }
 
-constexpr bool IsLowerHexDigit(char c) {
-  return ((c >= '0') & (c <= '9')) | ((c >= 'a') & (c <= 'f'));
-}
+constexpr bool IsLowerHex(char c) { return ((c >= '0') & (c <= '9')) | ((c >= 'a') & (c <= 'f')); }
 
 // Tests every character without stopping early, so that the compiler can vectorise the loop.
 template <typename Test>
-bool AreAll(std::string_view text, Test test) {
+bool TestAll(std::string_view text, Test test) {
   bool all = true;
   for (const char c : text) all &= test(c);
   return all;
@@ -62,7 +60,7 @@ Status CheckText(std::string_view name, std::string_view untrusted_text, std::si
     return Fail(ErrorCode::kCorrupt, "{} has {} bytes, at most {} are accepted", name,
                 untrusted_text.size(), max_bytes);
   }
-  if (!AreAll(untrusted_text, IsVisible)) {
+  if (!TestAll(untrusted_text, IsVisible)) {
     return Fail(ErrorCode::kCorrupt, "{} is not printable ASCII without spaces", name);
   }
   return {};
@@ -85,7 +83,7 @@ Status ValidateModule(const stats::ApiKey& untrusted_key) {
   FIELDCOST_TRY(
       CheckText("package version", key.package_version, kMaxVersionBytes, Need::kOptional));
   FIELDCOST_TRY(CheckText("build-id", key.build_id, kMaxBuildIdBytes, Need::kOptional));
-  if (key.build_id.size() % 2 != 0 || !AreAll(key.build_id, IsLowerHexDigit)) {
+  if (key.build_id.size() % 2 != 0 || !TestAll(key.build_id, IsLowerHex)) {
     return Fail(ErrorCode::kCorrupt, "build-id is not lower-case hexadecimal");
   }
   return {};
@@ -94,7 +92,7 @@ Status ValidateModule(const stats::ApiKey& untrusted_key) {
 Status ValidateSymbol(const stats::ApiKey& untrusted_key) {
   const stats::ApiKey& key = untrusted_key;
   // C, C++, Rust and Go allow letters of all languages.
-  if (!AreAll(key.symbol, IsVisible)) {
+  if (!TestAll(key.symbol, IsVisible)) {
     if (key.symbol.size() <= kMaxSymbolBytes && IsVisibleUtf8(key.symbol)) {
       return CheckText("symbol version", key.symbol_version, kMaxVersionBytes, Need::kOptional);
     }

@@ -62,7 +62,7 @@ function(fieldcost_headers)
 endfunction()
 
 # Compiles groups of a library's sources together, which takes less than half the time. Therefore the names in the
-# unnamed namespaces of a library are distinct (tests/style/private_names.py).
+# unnamed namespaces of a library are distinct, also from names in headers (tests/style/private_names.py).
 function(fieldcost_unity name)
   if(FIELDCOST_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

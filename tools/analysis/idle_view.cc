@@ -46,7 +46,7 @@ Status Add(std::uint64_t amount, std::uint64_t& sum) {
   return Fail(ErrorCode::kTooLarge, "idle time exceeds 64 bits");
 }
 
-std::optional<std::size_t> MetricOf(const Recording& recording, std::string_view name) {
+std::optional<std::size_t> MetricNamed(const Recording& recording, std::string_view name) {
   return tree::FindMetric(recording.contents().descriptions.metrics, name);
 }
 
@@ -83,7 +83,7 @@ class ViewMaker {
  private:
   Status ForEachValue(const tree::RunValues& values, std::string_view metric,
                       Status (ViewMaker::*add)(tree::PathId, std::uint64_t)) {
-    const auto index = MetricOf(recording_, metric);
+    const auto index = MetricNamed(recording_, metric);
     if (!index) return {};
     const std::span<const std::uint64_t> column = values.column(*index);
     for (std::uint32_t path = 0; path < column.size(); ++path) {
@@ -140,7 +140,7 @@ class ViewMaker {
 
   Status AddPeriods(recording::StreamId stream, const std::vector<std::uint16_t>& metrics,
                     const Interval& part) {
-    const auto metric = MetricOf(recording_, idle::kPairs);
+    const auto metric = MetricNamed(recording_, idle::kPairs);
     const auto found = metric ? std::ranges::find(metrics, *metric) : metrics.end();
     if (found == metrics.end()) return {};
     const auto place = static_cast<std::size_t>(found - metrics.begin());
@@ -187,7 +187,7 @@ int Worth(const tree::Frame& frame) {
 }  // namespace
 
 std::optional<idle::About> IdleAbout(const Recording& recording) {
-  const auto metric = MetricOf(recording, idle::kCpuIdle);
+  const auto metric = MetricNamed(recording, idle::kCpuIdle);
   if (!metric) return std::nullopt;
   for (const recording::Stream& stream : recording.contents().descriptions.streams) {
     if (std::ranges::find(stream.metrics, *metric) == stream.metrics.end()) continue;

@@ -20,8 +20,9 @@ struct LabSide {
   std::map<stats::HardwareClass, stats::ContributionScalars> by_class;
 };
 
-using Name = std::tuple<std::string, std::string, std::string>;  // soname, symbol, its version
-using SidesByApi = std::map<Name, LabSide>;
+using LabApiName =
+    std::tuple<std::string, std::string, std::string>;  // soname, symbol, its version
+using SidesByApi = std::map<LabApiName, LabSide>;
 
 SidesByApi SumsOf(const wire::LabTable& table, stats::Metric metric) {
   SidesByApi sums;

@@ -52,10 +52,10 @@ LabCost CostOf(const wire::LabApi& api, CostSummary summary) {
   return cost;
 }
 
-double ValueOf(const LabCost& cost, SortKey key) {
+double SortValue(const LabCost& cost, SortKey key) {
   if (key == SortKey::kCalls) return static_cast<double>(cost.calls);
   if (key == SortKey::kTotal) return cost.TotalNs().value_or(-1);
-  return analysis::ValueOf(cost.summary, key);
+  return ValueOf(cost.summary, key);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::vector<LabCost> LabCosts(const wire::LabTable& table) {
 void Sort(std::vector<LabCost>& costs, SortKey key) {
   // Compute each value once, because a mean is a sum over buckets.
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < costs.size(); ++i) order.emplace_back(-ValueOf(costs[i], key), i);
+  for (std::size_t i = 0; i < costs.size(); ++i) order.emplace_back(-SortValue(costs[i], key), i);
   std::sort(order.begin(), order.end(), [&costs](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first
                               : costs[a.second].summary.api < costs[b.second].summary.api;

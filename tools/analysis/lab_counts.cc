@@ -26,7 +26,7 @@ constexpr char kLibc[] = "libc.so.6";
 using ApiName = std::tuple<std::string, std::string, std::string>;  // soname, symbol, its version
 using Totals = std::map<Metric, LabTotal>;
 
-ApiName NameOf(const stats::ApiKey& api) { return {api.soname, api.symbol, api.symbol_version}; }
+ApiName ApiNameOf(const stats::ApiKey& api) { return {api.soname, api.symbol, api.symbol_version}; }
 
 // The data of an API in one table.
 struct Api {
@@ -55,7 +55,7 @@ void AddTotal(const LabTotal& total, Totals& totals) {
 
 std::uint32_t NumberOf(CountSide& side, const stats::ApiKey& api) {
   const auto [place, is_new] =
-      side.numbers.emplace(NameOf(api), static_cast<std::uint32_t>(side.apis.size()));
+      side.numbers.emplace(ApiNameOf(api), static_cast<std::uint32_t>(side.apis.size()));
   if (is_new) side.apis.emplace_back();
   return place->second;
 }
@@ -107,7 +107,7 @@ CountSide SideOf(const wire::LabTable& table) {
 }
 
 // The total of the metric; 0 for an API that was never called.
-std::optional<LabTotal> TotalOf(const CountSide& side, const ApiName& name, Metric metric) {
+std::optional<LabTotal> SideTotal(const CountSide& side, const ApiName& name, Metric metric) {
   const auto number = side.numbers.find(name);
   if (number == side.numbers.end()) return LabTotal{.metric = metric};
   const Totals& totals = side.apis[number->second].totals;
@@ -236,8 +236,8 @@ void CompareCounts(const CountSide& old, const CountSide& now, const ApiName& na
   for (const stats::MetricTraits& traits : stats::kMetrics) {
     if (!traits.is_exact) continue;
     const Metric metric = traits.metric;
-    const std::optional<LabTotal> before = TotalOf(old, name, metric);
-    const std::optional<LabTotal> after = TotalOf(now, name, metric);
+    const std::optional<LabTotal> before = SideTotal(old, name, metric);
+    const std::optional<LabTotal> after = SideTotal(now, name, metric);
     if (!before && !after) continue;
     LabCount count{.metric = metric,
                    .before = before.value_or(LabTotal{.metric = metric}),

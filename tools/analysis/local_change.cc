@@ -23,7 +23,7 @@ SumsByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
   return sums;
 }
 
-Verdict Decide(const LocalChange& change) {
+Verdict LocalVerdict(const LocalChange& change) {
   const inference::Thresholds& least = inference::kFieldThresholds;
   const bool is_enough = std::min(change.timed_before, change.timed_after) >= least.least_values;
   if (!is_enough) return Verdict::kTooLittleData;
@@ -41,7 +41,7 @@ LocalChange CompareSums(const stats::ApiSums& before, const stats::ApiSums& afte
   }
   change.delta =
       inference::CliffsDelta({.histogram = &before.histogram}, {.histogram = &after.histogram});
-  change.change = Decide(change);
+  change.change = LocalVerdict(change);
   return change;
 }
 

@@ -96,7 +96,7 @@ const stats::CostHistogram* TimesOf(const wire::LabTable& table, const stats::Ap
   return nullptr;
 }
 
-const wire::LabTotal* TotalOf(const wire::LabApi& api, Metric metric) {
+const wire::LabTotal* FindTotal(const wire::LabApi& api, Metric metric) {
   const auto found = std::ranges::find(api.totals, metric, &wire::LabTotal::metric);
   return found == api.totals.end() ? nullptr : &*found;
 }
@@ -141,8 +141,8 @@ void JudgeTimes(const wire::LabTable& table, const FigureTraits& figure,
 }
 
 void JudgeTotals(const wire::LabApi& api, Metric metric, JudgedRequirement& judged) {
-  const wire::LabTotal* const calls = TotalOf(api, Metric::kCallsPerRun);
-  const wire::LabTotal* const total = TotalOf(api, metric);
+  const wire::LabTotal* const calls = FindTotal(api, Metric::kCallsPerRun);
+  const wire::LabTotal* const total = FindTotal(api, metric);
   if (calls == nullptr || total == nullptr || calls->most == 0) {
     judged.why = metric == Metric::kCallsPerRun ? "its calls could not be counted"
                                                 : "its bytes could not be counted";

@@ -21,7 +21,7 @@ using tree::PathId;
 
 constexpr std::size_t kBuildIdDigits = 8;  // digits shown
 
-ViewValue ValueOf(const tree::Sides& sides) {
+ViewValue ViewValueOf(const tree::Sides& sides) {
   return {.before = sides.before.sum, .after = sides.after.sum};
 }
 
@@ -152,7 +152,8 @@ class CalleesDraft {
     for (const auto& [caller, outermost] : callers_) AddBelow(FrameId{caller}, outermost, path);
     // No other matching function is above it.
     const bool is_first = callers_.size() == 1 && callers_.begin()->second == 0;
-    if (is_first) analysis::Add(ValueOf(values_.inclusive[path.value()]), draft_.node(0).inclusive);
+    if (is_first)
+      analysis::Add(ViewValueOf(values_.inclusive[path.value()]), draft_.node(0).inclusive);
   }
   bool is_empty() const { return draft_.size() == 1; }
   TreeView Finish() && { return std::move(draft_).Finish(); }
@@ -170,11 +171,11 @@ class CalleesDraft {
     const FrameId frame = frames_[0];
     ViewNode& node = draft_.node(frame == caller ? above : PlaceOf(above, frame));
     node.where |= tree_.where[path.value()];
-    analysis::Add(ValueOf(values_.self[path.value()]), node.self);
+    analysis::Add(ViewValueOf(values_.self[path.value()]), node.self);
     const auto below = frames_.begin() + static_cast<std::ptrdiff_t>(outermost);
     const bool is_inner = outermost != 0 && (frame == caller ||
                                              std::find(frames_.begin() + 1, below, frame) != below);
-    if (!is_inner) analysis::Add(ValueOf(values_.inclusive[path.value()]), node.inclusive);
+    if (!is_inner) analysis::Add(ViewValueOf(values_.inclusive[path.value()]), node.inclusive);
   }
 
   const MeanTree& tree_;
@@ -208,8 +209,8 @@ TreeView TopDown(const MeanTree& tree, std::size_t metric) {
     if (i != 0) place[i] = draft.Append(place[paths.parents()[i]], paths.frame(PathId{i}));
     ViewNode& node = draft.node(place[i]);
     node.where = tree.where[i];
-    node.self = ValueOf(values.self[i]);
-    node.inclusive = ValueOf(values.inclusive[i]);
+    node.self = ViewValueOf(values.self[i]);
+    node.inclusive = ViewValueOf(values.inclusive[i]);
   }
   return std::move(draft).Finish();
 }
@@ -219,7 +220,7 @@ Result<TreeView> BottomUp(const MeanTree& tree, std::size_t metric) {
   Draft draft(tree, metric);
   tree::PathTable inverted;
   for (std::uint32_t i = 1; i < tree.paths().size(); ++i) {
-    const ViewValue value = ValueOf(tree.values[metric].self[i]);
+    const ViewValue value = ViewValueOf(tree.values[metric].self[i]);
     if (value == ViewValue{}) continue;
     FIELDCOST_TRY(AddCallers(tree, PathId{i}, value, tree.where[i], inverted, draft));
   }
@@ -239,8 +240,8 @@ Result<TreeView> CallersOf(const MeanTree& tree, std::size_t metric, std::string
       continue;
     }
     found = true;
-    FIELDCOST_TRY(AddCallers(tree, path, ValueOf(tree.values[metric].inclusive[i]), tree.where[i],
-                             inverted, draft));
+    FIELDCOST_TRY(AddCallers(tree, path, ViewValueOf(tree.values[metric].inclusive[i]),
+                             tree.where[i], inverted, draft));
   }
   if (!found) return NoSuchFunction(function);
   return std::move(draft).Finish();
@@ -266,7 +267,7 @@ TreeView Flat(const MeanTree& tree, std::size_t metric) {
   const tree::MetricSides& values = tree.values[metric];
   const tree::PathTable& paths = tree.paths();
   Draft draft(tree, metric);
-  draft.node(0).inclusive = ValueOf(values.inclusive[0]);
+  draft.node(0).inclusive = ViewValueOf(values.inclusive[0]);
   draft.node(0).where = tree.where[0];
   std::vector<std::uint32_t> place(tree.dictionary->frames.size());  // 0: none yet
   for (std::uint32_t i = 1; i < paths.size(); ++i) {
@@ -276,8 +277,8 @@ TreeView Flat(const MeanTree& tree, std::size_t metric) {
     if (at == 0) at = draft.Append(0, frame);
     ViewNode& node = draft.node(at);
     node.where |= tree.where[i];
-    Add(ValueOf(values.self[i]), node.self);
-    if (!IsInner(paths, PathId{i})) Add(ValueOf(values.inclusive[i]), node.inclusive);
+    Add(ViewValueOf(values.self[i]), node.self);
+    if (!IsInner(paths, PathId{i})) Add(ViewValueOf(values.inclusive[i]), node.inclusive);
   }
   return std::move(draft).Finish();
 }
@@ -287,8 +288,8 @@ TreeView FlatByFirst(const MeanTree& tree, std::size_t metric) {
   const tree::MetricSides& values = tree.values[metric];
   const tree::PathTable& paths = tree.paths();
   Draft draft(tree, metric);
-  draft.node(0).self = ValueOf(values.self[0]);
-  draft.node(0).inclusive = ValueOf(values.inclusive[0]);
+  draft.node(0).self = ViewValueOf(values.self[0]);
+  draft.node(0).inclusive = ViewValueOf(values.inclusive[0]);
   draft.node(0).where = tree.where[0];
   std::vector<std::uint32_t> first(paths.size());  // node of the first frame of each path
   std::unordered_map<std::uint64_t, std::uint32_t> places;
@@ -304,8 +305,8 @@ TreeView FlatByFirst(const MeanTree& tree, std::size_t metric) {
     first[i] = is_first ? at->second : above;
     ViewNode& node = draft.node(at->second);
     node.where |= tree.where[i];
-    Add(ValueOf(values.self[i]), node.self);
-    if (!IsInner(paths, PathId{i})) Add(ValueOf(values.inclusive[i]), node.inclusive);
+    Add(ViewValueOf(values.self[i]), node.self);
+    if (!IsInner(paths, PathId{i})) Add(ViewValueOf(values.inclusive[i]), node.inclusive);
   }
   return std::move(draft).Finish();
 }

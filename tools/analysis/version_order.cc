@@ -53,7 +53,7 @@ struct Parts {
   std::string_view revision;
 };
 
-Parts Split(std::string_view version) {
+Parts SplitVersion(std::string_view version) {
   Parts parts{.epoch = "", .upstream = version, .revision = ""};
   const std::size_t colon = version.find(':');
   if (colon != std::string_view::npos) {
@@ -76,8 +76,8 @@ std::string VersionOf(const stats::ApiKey& api) {
 }
 
 std::weak_ordering CompareVersions(std::string_view a, std::string_view b) {
-  const Parts left = Split(a);
-  const Parts right = Split(b);
+  const Parts left = SplitVersion(a);
+  const Parts right = SplitVersion(b);
   for (const auto& [x, y] : {std::pair{left.epoch, right.epoch},
                              {left.upstream, right.upstream},
                              {left.revision, right.revision}}) {

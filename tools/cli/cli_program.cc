@@ -51,7 +51,7 @@ int Report(const Error& error, bool json) {
   return ExitStatus(error.code);
 }
 
-int Print(const command::Answer& answer, bool json) {
+int PrintAnswer(const command::Answer& answer, bool json) {
   if (!answer.errors.empty()) {
     return Report({ErrorCode::kInvalidArgument, answer.errors}, json);
   }
@@ -96,7 +96,7 @@ int Main(std::vector<std::string> arguments) {
       std::find(arguments.begin(), std::find(arguments.begin(), arguments.end(), "--"), "--json") !=
       std::find(arguments.begin(), arguments.end(), "--");
   const auto parsed = command::Parse(program, FIELDCOST_VERSION, std::move(arguments));
-  if (const auto* answer = std::get_if<command::Answer>(&parsed)) return Print(*answer, json);
+  if (const auto* answer = std::get_if<command::Answer>(&parsed)) return PrintAnswer(*answer, json);
   const auto& call = std::get<command::Call>(parsed);
   // A closed pipe or connection must fail write() instead of ending this process. A program started
   // by `run` must not inherit this.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kFormatVersion = 1;
 
-std::string TextOf(const boost::json::value& api, std::string_view name) {
+std::string MemberText(const boost::json::value& api, std::string_view name) {
   return std::string(Text(Member(&api, name)).value_or(""));
 }
 
@@ -41,15 +41,15 @@ Result<CheckResult> ParseCheckResult(std::string_view untrusted_json) {
                 *version, kFormatVersion);
   }
   CheckResult result;
-  result.checked = TextOf(*document, "checked");
+  result.checked = MemberText(*document, "checked");
   result.synthetic = IsTrue(Member(&*document, "freshness", "synthetic"));
-  result.is_file = TextOf(*document, "profile") == "file";
-  const std::string metric = TextOf(*document, "metric");
+  result.is_file = MemberText(*document, "profile") == "file";
+  const std::string metric = MemberText(*document, "metric");
   for (const boost::json::value& api : list->get_array()) {
     if (Text(Member(&api, "verdict")) != "more") continue;
-    FlaggedApi flagged{.soname = TextOf(api, "library"),
-                       .symbol = TextOf(api, "symbol"),
-                       .version = TextOf(api, "version"),
+    FlaggedApi flagged{.soname = MemberText(api, "library"),
+                       .symbol = MemberText(api, "symbol"),
+                       .version = MemberText(api, "version"),
                        .metric = metric,
                        .ratio = RealOf(api, "ratio"),
                        .cliffs_delta = RealOf(api, "cliffs_delta"),

@@ -20,7 +20,7 @@ json::value IdValue(const std::optional<RequestId>& id) {
   return json::value(json::string(std::get<std::string>(*id)));
 }
 
-json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
+json::string JsonString(std::string_view text) { return json::string(text.data(), text.size()); }
 
 std::string Answer(const RequestId& id, json::value result) {
   json::object message{{"jsonrpc", "2.0"}, {"id", IdValue(id)}};
@@ -29,13 +29,13 @@ std::string Answer(const RequestId& id, json::value result) {
 }
 
 std::string Notification(std::string_view method, json::value params) {
-  json::object message{{"jsonrpc", "2.0"}, {"method", Text(method)}};
+  json::object message{{"jsonrpc", "2.0"}, {"method", JsonString(method)}};
   message["params"] = std::move(params);
   return JsonText(message);
 }
 
 std::string Request(std::int64_t id, std::string_view method, json::value params) {
-  json::object message{{"jsonrpc", "2.0"}, {"id", id}, {"method", Text(method)}};
+  json::object message{{"jsonrpc", "2.0"}, {"id", id}, {"method", JsonString(method)}};
   if (!params.is_null()) message["params"] = std::move(params);
   return JsonText(message);
 }
@@ -49,21 +49,21 @@ json::object RangeJson(const Range& range) {
 }
 
 json::object MarkupJson(const MarkupText& markup) {
-  return {{"kind", markup.markdown ? "markdown" : "plaintext"}, {"value", Text(markup.text)}};
+  return {{"kind", markup.markdown ? "markdown" : "plaintext"}, {"value", JsonString(markup.text)}};
 }
 
 json::object StatusJson(const StatusFacts& status) {
   json::object result{{"catalog", status.catalog},
-                      {"text", Text(status.text)},
+                      {"text", JsonString(status.text)},
                       {"cxxNamesReady", status.cxx_names_ready},
                       {"flagged", status.flagged}};
   if (!status.catalog) {
-    result["problem"] = Text(status.problem);
+    result["problem"] = JsonString(status.problem);
     return result;
   }
   result["snapshotVersion"] = status.snapshot_version;
-  result["published"] = Text(status.published);
-  result["lastSync"] = Text(status.last_sync);
+  result["published"] = JsonString(status.published);
+  result["lastSync"] = JsonString(status.last_sync);
   result["fragmentsTotal"] = status.fragments_total;
   result["fragmentsCurrent"] = status.fragments_current;
   result["synthetic"] = status.synthetic;
@@ -76,7 +76,8 @@ json::object StatusJson(const StatusFacts& status) {
 std::string ErrorMessage(const std::optional<RequestId>& id, RpcError error,
                          std::string_view message) {
   json::object answer{{"jsonrpc", "2.0"}, {"id", IdValue(id)}};
-  answer["error"] = json::object{{"code", static_cast<int>(error)}, {"message", Text(message)}};
+  answer["error"] =
+      json::object{{"code", static_cast<int>(error)}, {"message", JsonString(message)}};
   return JsonText(answer);
 }
 
@@ -93,14 +94,14 @@ std::string InitializeAnswer(const RequestId& id, const ClientFacts& client,
       {"inlayHintProvider", true},
       {"codeActionProvider", true},
       {"executeCommandProvider",
-       json::object{{"commands", json::array{Text(kOpenDetailsCommand)}}}}};
+       json::object{{"commands", json::array{JsonString(kOpenDetailsCommand)}}}}};
   if (client.says_encoding) {
     capabilities["positionEncoding"] =
         client.encoding == PositionEncoding::kUtf8 ? "utf-8" : "utf-16";
   }
   return Answer(id, json::object{{"capabilities", std::move(capabilities)},
                                  {"serverInfo", json::object{{"name", "fieldcost-lsp"},
-                                                             {"version", Text(version)}}}});
+                                                             {"version", JsonString(version)}}}});
 }
 
 std::string HoverMessage(const RequestId& id, const HoverAnswer& hover) {
@@ -109,7 +110,7 @@ std::string HoverMessage(const RequestId& id, const HoverAnswer& hover) {
 }
 
 std::string SignatureMessage(const RequestId& id, const SignatureAnswer& signature) {
-  json::object entry{{"label", Text(signature.label)},
+  json::object entry{{"label", JsonString(signature.label)},
                      {"documentation", MarkupJson(signature.documentation)}};
   return Answer(
       id, json::object{{"signatures", json::array{std::move(entry)}}, {"activeSignature", 0}});
@@ -119,20 +120,20 @@ std::string CompletionMessage(const RequestId& id, const std::vector<CompletionI
                               bool incomplete, bool label_details) {
   json::array list;
   for (const CompletionItem& item : items) {
-    json::object entry{
-        {"label", Text(item.label)},
-        {"kind", kFunctionItem},
-        {"sortText", Text(item.sort_text)},
-        {"filterText", Text(item.text)},
-        {"insertTextFormat", kReplacesPlainly},
-        {"textEdit", json::object{{"range", RangeJson(item.range)}, {"newText", Text(item.text)}}},
-        {"data", json::object{{"fieldcost", Text(item.symbol)}}}};
+    json::object entry{{"label", JsonString(item.label)},
+                       {"kind", kFunctionItem},
+                       {"sortText", JsonString(item.sort_text)},
+                       {"filterText", JsonString(item.text)},
+                       {"insertTextFormat", kReplacesPlainly},
+                       {"textEdit", json::object{{"range", RangeJson(item.range)},
+                                                 {"newText", JsonString(item.text)}}},
+                       {"data", json::object{{"fieldcost", JsonString(item.symbol)}}}};
     if (label_details) {
-      entry["labelDetails"] =
-          json::object{{"detail", Text(item.detail)}, {"description", Text(item.description)}};
+      entry["labelDetails"] = json::object{{"detail", JsonString(item.detail)},
+                                           {"description", JsonString(item.description)}};
     } else {
-      entry["detail"] =
-          Text(item.detail.substr(item.detail.starts_with(' ') ? 1 : 0) + "  " + item.description);
+      entry["detail"] = JsonString(item.detail.substr(item.detail.starts_with(' ') ? 1 : 0) + "  " +
+                                   item.description);
     }
     list.push_back(std::move(entry));
   }
@@ -144,7 +145,7 @@ std::string ResolveMessage(const RequestId& id, std::string_view item_json, std:
   std::optional<json::value> item = ParseJson(item_json);
   if (!item || !item->is_object()) return NullAnswer(id);
   if (!documentation.text.empty()) {
-    item->get_object()["detail"] = Text(detail);
+    item->get_object()["detail"] = JsonString(detail);
     item->get_object()["documentation"] = MarkupJson(documentation);
   }
   return Answer(id, *std::move(item));
@@ -154,7 +155,7 @@ std::string HintMessage(const RequestId& id, const std::vector<InlayHint>& hints
   json::array list;
   for (const InlayHint& hint : hints) {
     list.push_back(json::object{{"position", PositionJson(hint.position)},
-                                {"label", Text(hint.label)},
+                                {"label", JsonString(hint.label)},
                                 {"tooltip", MarkupJson(hint.tooltip)},
                                 {"paddingLeft", true}});
   }
@@ -165,15 +166,15 @@ std::string ActionMessage(const RequestId& id, const std::vector<OpenAction>& ac
   json::array list;
   for (const OpenAction& action : actions) {
     list.push_back(
-        json::object{{"title", Text(action.title)},
-                     {"command", Text(kOpenDetailsCommand)},
-                     {"arguments", json::array{json::object{{"api", Text(action.api)}}}}});
+        json::object{{"title", JsonString(action.title)},
+                     {"command", JsonString(kOpenDetailsCommand)},
+                     {"arguments", json::array{json::object{{"api", JsonString(action.api)}}}}});
   }
   return Answer(id, std::move(list));
 }
 
 std::string OpenDetailsLink(std::string_view api) {
-  const json::array arguments{json::object{{"api", Text(api)}}};
+  const json::array arguments{json::object{{"api", JsonString(api)}}};
   return "command:" + std::string(kOpenDetailsCommand) + "?" +
          PercentEncode(JsonText(arguments), kUnreserved);
 }
@@ -194,23 +195,24 @@ std::string DiagnosticsNotification(std::string_view uri,
                        {"severity", kInformation},
                        {"source", "fieldcost"},
                        {"code", "worse-than-the-field"},
-                       {"message", Text(diagnostic.message)}};
+                       {"message", JsonString(diagnostic.message)}};
     if (!diagnostic.url.empty()) {
-      entry["codeDescription"] = json::object{{"href", Text(diagnostic.url)}};
+      entry["codeDescription"] = json::object{{"href", JsonString(diagnostic.url)}};
     }
     list.push_back(std::move(entry));
   }
   return Notification("textDocument/publishDiagnostics",
-                      json::object{{"uri", Text(uri)}, {"diagnostics", std::move(list)}});
+                      json::object{{"uri", JsonString(uri)}, {"diagnostics", std::move(list)}});
 }
 
 std::string ShowDocumentRequest(std::int64_t id, std::string_view url) {
-  return Request(id, "window/showDocument", json::object{{"uri", Text(url)}, {"external", true}});
+  return Request(id, "window/showDocument",
+                 json::object{{"uri", JsonString(url)}, {"external", true}});
 }
 
 std::string ShowMessageNotification(std::string_view text) {
   return Notification("window/showMessage",
-                      json::object{{"type", kInformation}, {"message", Text(text)}});
+                      json::object{{"type", kInformation}, {"message", JsonString(text)}});
 }
 
 std::string HintRefreshRequest(std::int64_t id) {

@@ -18,7 +18,6 @@
 namespace fieldcost::report {
 namespace {
 
-using inference::Comparison;
 using inference::Verdict;
 
 constexpr std::size_t kMaxCheckedName = 40;
@@ -37,7 +36,7 @@ std::string Probability(double p) {
 }
 
 draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
-  const Comparison& comparison = api.comparison;
+  const inference::Comparison& comparison = api.comparison;
   return {draw::ShortenName(names::ShownName(api.key.api), kMaxCheckedName, style),
           draw::Shorten(api.key.api.package_version, kMaxCheckedWidth, style),
           draw::FormatCount(comparison.calls),
@@ -197,7 +196,7 @@ std::string CheckText(const analysis::CheckReport& report, bool all, const draw:
 
 std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style) {
-  const Comparison& c = api.comparison;
+  const inference::Comparison& c = api.comparison;
   std::string text = fmt::format(
       "{}  version {}  {}\n", EscapeControl(names::ShownName(api.key.api)),
       api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),

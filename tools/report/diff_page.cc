@@ -28,7 +28,7 @@ draw::Bars FigureBars(const stats::Figures& figures, Metric metric) {
   return draw::BarsOf({}, figures, metric);
 }
 
-std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool all) {
+std::vector<ChangedMetric> ShownMetrics(const analysis::LibraryChange& change, bool all) {
   std::vector<ChangedMetric> shown;
   for (const Verdict kind :
        {Verdict::kMore, Verdict::kLess, Verdict::kNone, Verdict::kTooLittleData}) {
@@ -138,7 +138,7 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
       "within each hardware class that is published for both versions.</p>\n</header>\n"
       "<main>\n",
       draw::EscapeHtml(DiffSentence(change, kPageTextStyle)), SnapshotWords(provenance));
-  const std::vector<ChangedMetric> shown = ShownOf(change, all);
+  const std::vector<ChangedMetric> shown = ShownMetrics(change, all);
   html += shown.empty() ? "<p>No significant changes.</p>\n" : Changes(shown) + Statistics(shown);
   html += SymbolsHtml("Measured in the new version only", change.added);
   html += SymbolsHtml("Measured in the old version only", change.removed);

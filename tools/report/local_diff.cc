@@ -21,8 +21,6 @@ namespace {
 using analysis::LocalChange;
 using inference::Verdict;
 
-constexpr std::size_t kMaxApiWidth = 60;
-
 draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
   const auto p50 = [&](const stats::Figures& figures) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);

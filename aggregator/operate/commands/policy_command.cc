@@ -9,7 +9,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-void Print(const wire::PolicyMetadata& policy, bool json) {
+void PrintPolicy(const wire::PolicyMetadata& policy, bool json) {
   const WallTime now = SystemClock().Now();
   fmt::print("{}", json ? ShowPolicyJson(policy, now) : ShowPolicy(policy, now));
 }
@@ -21,7 +21,7 @@ Result<int> Sign(const command::Arguments& arguments) {
       const wire::PolicyMetadata policy,
       publish::PublishPolicy(config.store.data_dir, std::move(text.policy), text.lifetime,
                              SystemClock(), arguments.Text("--offline")));
-  Print(policy, arguments.Has("--json"));
+  PrintPolicy(policy, arguments.Has("--json"));
   return 0;
 }
 
@@ -32,7 +32,7 @@ Result<int> RunShowPolicy(const command::Arguments& arguments) {
     return Fail(ErrorCode::kNotFound, "no policy is in force in {}",
                 config.store.data_dir.string());
   }
-  Print(*policy, arguments.Has("--json"));
+  PrintPolicy(*policy, arguments.Has("--json"));
   return 0;
 }
 

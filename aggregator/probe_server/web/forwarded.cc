@@ -27,7 +27,7 @@ std::optional<http::IpAddress> ReadAddress(std::string_view untrusted_text) {
 }
 
 // Splits at separators outside quotes. Quoted text keeps its quotes.
-std::vector<std::string_view> Split(std::string_view untrusted_text, char separator) {
+std::vector<std::string_view> SplitUnquoted(std::string_view untrusted_text, char separator) {
   std::vector<std::string_view> parts;
   bool quoted = false;
   std::size_t begin = 0;
@@ -65,7 +65,7 @@ std::optional<http::IpAddress> ReadNode(std::string_view untrusted_value) {
 }
 
 std::optional<http::IpAddress> ForOf(std::string_view untrusted_element) {
-  for (const std::string_view part : Split(untrusted_element, ';')) {
+  for (const std::string_view part : SplitUnquoted(untrusted_element, ';')) {
     const std::string_view pair = Trim(part);
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos || !http::EqualNames(pair.substr(0, equals), "for")) {
@@ -115,7 +115,8 @@ std::string ClientAddress(const http::Request& untrusted_request,
   std::vector<std::string_view> untrusted_elements;
   for (const auto& [name, value] : untrusted_request.headers) {
     if (!http::EqualNames(name, "Forwarded")) continue;
-    for (const std::string_view element : Split(value, ',')) untrusted_elements.push_back(element);
+    for (const std::string_view element : SplitUnquoted(value, ','))
+      untrusted_elements.push_back(element);
   }
   std::size_t looked_at = 0;
   while (!untrusted_elements.empty() && ++looked_at <= kMaxElements) {

@@ -10,8 +10,6 @@
 namespace fieldcost::cli {
 namespace {
 
-using draw::FormatCount;
-
 constexpr std::size_t kShortDigest = 12;
 constexpr std::size_t kMaxReasonWidth = 60;
 constexpr std::size_t kLeastNoteWidth = 12;
@@ -122,8 +120,8 @@ std::string LogText(const std::vector<spool::LoggedBatch>& log, const draw::Styl
   std::vector<draw::TextLine> lines;
   for (const spool::LoggedBatch& batch : log) {
     lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
-                     std::string(NameOf(batch.state).phrase), FormatCount(batch.rows),
-                     FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
+                     std::string(NameOf(batch.state).phrase), draw::FormatCount(batch.rows),
+                     draw::FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
                      NoteText(batch)});
   }
   return draw::TextTable(columns, lines, style);

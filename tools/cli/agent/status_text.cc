@@ -12,8 +12,6 @@
 namespace fieldcost::cli {
 namespace {
 
-using draw::FormatCount;
-
 constexpr std::size_t kMaxNames = 8;
 constexpr std::size_t kLabelWidth = 20;
 constexpr double kShareTolerance = 1e-3;  // policies round probabilities to 1/65536
@@ -33,9 +31,10 @@ void AddUpload(const volunteer::AgentStatus& status, const AddLine& line) {
   if (!status.upload.waiting_for.empty()) line("waiting for", status.upload.waiting_for);
   if (status.upload.next_upload) line("next upload", draw::FormatTime(*status.upload.next_upload));
   if (status.upload.failed_uploads != 0) {
-    line("failed uploads", fmt::format("{} in a row{}{}", FormatCount(status.upload.failed_uploads),
-                                       status.upload.upload_problem.empty() ? "" : ": ",
-                                       status.upload.upload_problem));
+    line("failed uploads",
+         fmt::format("{} in a row{}{}", draw::FormatCount(status.upload.failed_uploads),
+                     status.upload.upload_problem.empty() ? "" : ": ",
+                     status.upload.upload_problem));
   }
 }
 
@@ -55,7 +54,7 @@ template <typename Line>
 void AddNotSelected(const volunteer::MeasuringStatus& measuring,
                     const settings::AgentConfig& config, const Line& line) {
   std::string label = "not selected";
-  std::string total = FormatCount(measuring.runs.not_drawn + measuring.runs.asked) + ": ";
+  std::string total = draw::FormatCount(measuring.runs.not_drawn + measuring.runs.asked) + ": ";
   for (const runs::SkipCount& skip : measuring.skips) {
     if (!runs::WouldHaveBeenSelected(skip.skip)) continue;
     std::string reason = skip.reason;
@@ -67,7 +66,7 @@ void AddNotSelected(const volunteer::MeasuringStatus& measuring,
     }
     line(std::exchange(label, ""),
          fmt::format("{}{} would have been, but {}", std::exchange(total, ""),
-                     FormatCount(skip.runs), reason));
+                     draw::FormatCount(skip.runs), reason));
   }
 }
 
@@ -75,7 +74,7 @@ void AddNotSelected(const volunteer::MeasuringStatus& measuring,
 std::string SelectedText(double probability) {
   const double runs = probability > 0 ? std::round(1 / probability) : 0;
   if (runs >= 2 && std::abs(probability * runs - 1) < kShareTolerance) {
-    return fmt::format("one run in {} is", FormatCount(static_cast<std::uint64_t>(runs)));
+    return fmt::format("one run in {} is", draw::FormatCount(static_cast<std::uint64_t>(runs)));
   }
   return draw::RoughShareText(probability) + " of runs are";
 }
@@ -87,12 +86,12 @@ void AddNotMeasured(const volunteer::AgentStatus& status, const settings::AgentC
   std::string label = "runs not measured";
   for (const runs::SkipCount& skip : status.measuring.skips) {
     if (runs::WouldHaveBeenSelected(skip.skip)) continue;
-    line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
+    line(std::exchange(label, ""), fmt::format("{} {}", draw::FormatCount(skip.runs), skip.reason));
   }
   if (status.measuring.runs.not_drawn != 0) {
-    line(std::exchange(label, ""),
-         fmt::format("{} not selected at random ({})", FormatCount(status.measuring.runs.not_drawn),
-                     SelectedText(config.selection_probability)));
+    line(std::exchange(label, ""), fmt::format("{} not selected at random ({})",
+                                               draw::FormatCount(status.measuring.runs.not_drawn),
+                                               SelectedText(config.selection_probability)));
   }
   if (status.consent.mode == settings::Mode::kOff) return;
   line(std::exchange(label, ""),
@@ -131,7 +130,7 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
   line("server", ServerText(config));
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
   // Unsent and sent data, and the state of sending.
-  line("run files", FormatCount(status.measuring.run_files));
+  line("run files", draw::FormatCount(status.measuring.run_files));
   line("waiting to be sent",
        fmt::format("{}, {}; {}", Counted(status.outbox.pending_rows, "row"),
                    Counted(status.outbox.pending_bytes, "byte"),
@@ -157,7 +156,7 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
                            draw::TotalText(static_cast<double>(status.measuring.overhead_ns),
                                            options.style),
                            Counted(status.measuring.timed_calls, "call"),
-                           FormatCount(status.measuring.untimed_calls)));
+                           draw::FormatCount(status.measuring.untimed_calls)));
   if (status.measuring.dropped_picks != 0) {
     line("stopped",
          Counted(status.measuring.dropped_picks, "function") + " too expensive to measure");
@@ -165,8 +164,8 @@ std::string StatusText(const volunteer::AgentStatus& status, const settings::Age
   const volunteer::RunCounts& runs = status.measuring.runs;
   line("runs",
        fmt::format("{} in all: {} for the field (selected at random), {} for you only (on request)",
-                   FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.drawn),
-                   FormatCount(runs.asked)));
+                   draw::FormatCount(runs.drawn + runs.not_drawn + runs.asked),
+                   draw::FormatCount(runs.drawn), draw::FormatCount(runs.asked)));
   AddNotSelected(status.measuring, config, line);
   AddNotMeasured(status, config, line);
   // The service's policy, and where the settings are.
@@ -204,13 +203,14 @@ std::string NamesText(const std::vector<reach::ProcessReach>& processes) {
 
 std::string ProgramsText(const std::vector<reach::ProcessReach>& processes,
                          const StatusTextOptions& options) {
-  std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
+  std::string text = LabelledLine("programs", draw::FormatCount(processes.size()) + " running now");
   for (const reach::Reach reach : reach::kAllReaches) {
     std::vector<reach::ProcessReach> some;
     std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
                  [reach](const auto& process) { return process.why.reach == reach; });
     if (some.empty()) continue;
-    text += fmt::format("{:>{}}  {}\n", FormatCount(some.size()), kLabelWidth - 2, Phrase(reach));
+    text +=
+        fmt::format("{:>{}}  {}\n", draw::FormatCount(some.size()), kLabelWidth - 2, Phrase(reach));
     if (options.names) text += fmt::format("{:{}}  {}\n", "", kLabelWidth, NamesText(some));
   }
   return text;

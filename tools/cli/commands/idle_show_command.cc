@@ -105,7 +105,7 @@ Status PutExport(const LoadedIdle& loaded, const IdleSide& side, exchange::Forma
   return WriteFileAtomically(file, exported.bytes, kPrivateFileMode);
 }
 
-Result<std::optional<tree::MeanTree>> MeanOf(const LoadedIdle& loaded, const IdleSide& side) {
+Result<std::optional<tree::MeanTree>> SideMean(const LoadedIdle& loaded, const IdleSide& side) {
   const Result<tree::Tree> tree = SideTree(loaded, side);
   if (!tree && tree.error().code == ErrorCode::kNotFound) return std::optional<tree::MeanTree>();
   if (!tree) return Error(tree.error());
@@ -123,8 +123,8 @@ Status PutPage(const LoadedIdle& loaded, const command::Arguments& arguments) {
                    analysis::MakeIdleTimeline(*loaded.recording,
                                               PartsOf(*loaded.recording, loaded.operand.interval),
                                               report::kIdlePageBins));
-  FIELDCOST_ASSIGN(page.to, MeanOf(loaded, kToSide));
-  FIELDCOST_ASSIGN(page.from, MeanOf(loaded, kFromSide));
+  FIELDCOST_ASSIGN(page.to, SideMean(loaded, kToSide));
+  FIELDCOST_ASSIGN(page.from, SideMean(loaded, kFromSide));
   return WritePage(arguments.Text("--html"), report::IdlePageHtml(page), PageOf::kOwn);
 }
 

@@ -116,16 +116,16 @@ Status WriteFiles(const MeasureRequest& request, const MeasuredScenario& measure
 }
 
 // Minimum number of runs of the command: the plain run, the map run, and each round.
-std::uint64_t RunsOf(const MeasureRequest& request) {
+std::uint64_t RequestedRuns(const MeasureRequest& request) {
   const std::uint64_t each = 2 + request.options.warmup + request.options.rounds;
   return each * std::max<std::size_t>(1, request.scan.size());
 }
 
 Result<int> RunMeasure(const MeasureRequest& request, const Output& output) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
-  FIELDCOST_ASSIGN(
-      LabBench bench,
-      LabBench::Make(paths, request.options, {.file = request.input, .runs = RunsOf(request)}));
+  FIELDCOST_ASSIGN(LabBench bench,
+                   LabBench::Make(paths, request.options,
+                                  {.file = request.input, .runs = RequestedRuns(request)}));
   // Validates the inputs before running anything.
   std::optional<wire::LabTable> base;
   if (!request.base.empty()) {

@@ -72,7 +72,7 @@ Error NotDeleted(const Error& error) {
               error.message);
 }
 
-Result<int> SwitchOff(const command::Arguments& arguments) {
+Result<int> SwitchProbesOff(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths));
   const Result<Totals> before = spool ? spool->Count() : Result<Totals>(spool.error());
@@ -149,7 +149,7 @@ std::string Json(const Facts& facts) {
   return json.Take();
 }
 
-std::string Text(const Facts& facts) {
+std::string FactsText(const Facts& facts) {
   std::string text = fmt::format("{:<12}{}\n", "mode", settings::Name(facts.mode));
   if (!facts.permitted) text += fmt::format("{:<12}{}\n", "", facts.why_not);
   text += fmt::format("{:<12}{}\n", "server",
@@ -173,7 +173,7 @@ std::string Text(const Facts& facts) {
 Result<int> ShowStatus(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const settings::AgentPaths paths, settings::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Facts facts, Look(paths));
-  FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json ? Json(facts) : FitStdout(Text(facts))));
+  FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json ? Json(facts) : FitStdout(FactsText(facts))));
   return 0;
 }
 
@@ -205,7 +205,7 @@ command::Command ProbeOffCommand() {
 the answer, and reports whether it arrived. Events on this machine stay. What was sent stays on the
 server, where its users can remove it. Example:
   fieldcost probe off)",
-      SwitchOff);
+      SwitchProbesOff);
 }
 
 command::Command ProbeStatusCommand() {

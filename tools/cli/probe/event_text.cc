@@ -18,7 +18,7 @@ constexpr std::size_t kLeastEventName = 12;  // to which names are shortened on 
 constexpr std::size_t kEventBarColumns = 24;
 constexpr char kIndent[] = "  ";
 
-std::string ReasonText(const probe::Judgement& verdict) {
+std::string JudgementText(const probe::Judgement& verdict) {
   if (verdict.IsSetAside()) return EscapeControl(verdict.reason);
   return verdict.two_kinds ? "no: two kinds of such runs" : "";
 }
@@ -64,7 +64,7 @@ std::string Interleaved(const std::string& table, const std::vector<std::string>
   return text;
 }
 
-std::string StepsText(const probe::Event& event, bool stacks, const draw::Style& style) {
+std::string EventStepsText(const probe::Event& event, bool stacks, const draw::Style& style) {
   const std::vector<probe::Step> steps = probe::StepsOf(event);
   if (steps.empty()) return "  (no steps: fewer than two points)\n";
   std::uint64_t all = 0;
@@ -124,7 +124,7 @@ std::string EventTable(const std::vector<JudgedEvent>& events, const EventListTe
   for (const auto& [row, verdict] : events) {
     lines.push_back({TimeText(row.begin_ns), EscapeControl(row.label), TotalText(row, style),
                      EscapeControl(row.program), EscapeControl(row.build), TagsText(row.tags),
-                     names.Of(row.id), ReasonText(verdict)});
+                     names.Of(row.id), JudgementText(verdict)});
   }
   std::string text;
   if (!lines.empty()) {
@@ -158,14 +158,14 @@ std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool
   if (!row.build.empty()) text += ", build " + EscapeControl(row.build);
   if (!row.tags.empty()) text += ", tags " + TagsText(row.tags);
   text += fmt::format(", session {:016x}\n", row.session);
-  if (const std::string reason = ReasonText(judged.verdict); !reason.empty()) {
+  if (const std::string reason = JudgementText(judged.verdict); !reason.empty()) {
     text += "  set aside: " + reason + "\n";
   }
   if (row.lost_hits != 0) {
     text +=
         fmt::format("  {} lost in its run\n", Counted(row.lost_hits, "point was", "points were"));
   }
-  text += "\n" + StepsText(event, stacks, style);
+  text += "\n" + EventStepsText(event, stacks, style);
   if (event.hits_left_out != 0) {
     text += fmt::format("  {} more points not shown\n", draw::FormatCount(event.hits_left_out));
   }

@@ -33,7 +33,8 @@ Result<ChosenSide> Choose(const std::string& text, const std::string& label,
 }
 
 // REQUIRES: the store outlives it.
-probe::GroupSide SideOf(const probe::EventStore& store, const std::vector<JudgedEvent>& events) {
+probe::GroupSide GroupSideOf(const probe::EventStore& store,
+                             const std::vector<JudgedEvent>& events) {
   probe::GroupSide side;
   for (const JudgedEvent& event : events) {
     side.rows.push_back({event.row, event.verdict.IsSetAside()});
@@ -81,10 +82,10 @@ Result<probe::ComparedSides> CompareSelections(const SelectedSides& sides) {
   FIELDCOST_ASSIGN(const ChosenSide base, Choose(sides.base, sides.label, sides.db));
   FIELDCOST_ASSIGN(const ChosenSide changed, Choose(sides.changed, sides.label, sides.db));
   FIELDCOST_TRY(CheckApart(base, changed));
-  probe::GroupSide of_base = SideOf(base.local.store, base.events);
+  probe::GroupSide of_base = GroupSideOf(base.local.store, base.events);
   of_base.tags = base.selection.tags;
   of_base.program = base.selection.program;
-  probe::GroupSide of_new = SideOf(changed.local.store, changed.events);
+  probe::GroupSide of_new = GroupSideOf(changed.local.store, changed.events);
   of_new.tags = changed.selection.tags;
   of_new.program = changed.selection.program;
   return probe::CompareGroups(of_base, of_new, sides.least);
@@ -96,8 +97,8 @@ Result<probe::ComparedSides> CompareRecorded(const RecordedSides& sides) {
                    EventsOfSessions(local, sides.base, sides.label));
   FIELDCOST_ASSIGN(const std::vector<JudgedEvent> changed,
                    EventsOfSessions(local, sides.changed, sides.label));
-  const probe::GroupSide of_base = SideOf(local.store, base);
-  probe::GroupSide of_new = SideOf(local.store, changed);
+  const probe::GroupSide of_base = GroupSideOf(local.store, base);
+  probe::GroupSide of_new = GroupSideOf(local.store, changed);
   of_new.replaced_program = sides.new_program;
   of_new.as_program = sides.base_program;
   return probe::CompareGroups(of_base, of_new, sides.least);

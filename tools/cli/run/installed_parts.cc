@@ -44,7 +44,7 @@ Result<fs::path> FindRecorder(const std::string& name, const char* variable) {
   return found;
 }
 
-Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
+Result<fs::path> FindInstalledLibrary(const std::string& name, const char* variable) {
   const auto found = FindBeside("lib", name, variable);
   if (!found) return Within(found.error(), "no measuring library");
   if (found->string().find_first_of(": ") != std::string::npos) {
@@ -59,7 +59,7 @@ Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
 }  // namespace
 
 Result<fs::path> FindPreloadLibrary() {
-  return FindLibrary(reach::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
+  return FindInstalledLibrary(reach::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
 }
 
 Result<fs::path> FindTraceProgram() {
@@ -75,13 +75,15 @@ Result<fs::path> FindProbeProgram() {
 }
 
 Result<fs::path> FindProbeLibrary() {
-  return FindLibrary(kProbeLibraryName, "FIELDCOST_PROBE_LIBRARY");
+  return FindInstalledLibrary(kProbeLibraryName, "FIELDCOST_PROBE_LIBRARY");
 }
 
 Result<fs::path> FindTraceLibrary() {
-  return FindLibrary(kTraceLibraryName, "FIELDCOST_TRACE_LIBRARY");
+  return FindInstalledLibrary(kTraceLibraryName, "FIELDCOST_TRACE_LIBRARY");
 }
 
-Result<fs::path> FindLabLibrary() { return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY"); }
+Result<fs::path> FindLabLibrary() {
+  return FindInstalledLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY");
+}
 
 }  // namespace fieldcost::cli

@@ -31,7 +31,7 @@ void PassOn(int number) {
 }
 
 // The number of runs counted under that reason.
-std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
+std::uint64_t SkippedRuns(shm::Skip skip, const Measured& measured) {
   for (const runs::SkipCount& one : measured.skips) {
     if (one.skip == skip) return one.runs;
   }
@@ -133,7 +133,8 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
                                         const Measured& after, const AboutNames& about) {
   std::vector<std::string> lines;
   const std::string left_alone = LeftAlone(before, after, true);
-  if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
+  if (SkippedRuns(shm::Skip::kPicksLeftOut, after) >
+      SkippedRuns(shm::Skip::kPicksLeftOut, before)) {
     lines.push_back(fmt::format(
         "more APIs match than a run measures: {} of them are measured, the others are not "
         "(use fieldcost measure for all)",

@@ -93,9 +93,9 @@ Result<tree::Comparison> CompareSides(const ComparedSides& sides, const tree::Me
   return tree::Compare(before.runs, after.runs, metric.name, options);
 }
 
-Status Print(const tree::Comparison& comparison, const ComparedSides& sides,
-             const tree::MeanTree& difference, std::size_t metric, const TreeShow& show,
-             const Output& output) {
+Status PrintComparison(const tree::Comparison& comparison, const ComparedSides& sides,
+                       const tree::MeanTree& difference, std::size_t metric, const TreeShow& show,
+                       const Output& output) {
   const std::vector<std::string>& remarks = sides.remarks;
   const tree::Metric& measured = difference.metrics[metric];
   const analysis::TreeView view = analysis::TopDown(difference, metric);
@@ -227,7 +227,8 @@ Result<int> PutComparison(ComparedSides sides, const std::string& metric_name,
     // Computes the same exit status with and without a page.
     if (show.html == "-") return ExitStatusOf(comparison);
   }
-  FIELDCOST_TRY(Print(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));
+  FIELDCOST_TRY(
+      PrintComparison(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));
   return ExitStatusOf(comparison);
 }
 

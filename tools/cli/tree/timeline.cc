@@ -41,7 +41,7 @@ struct Axis {
 };
 
 // The runs; open ones end with the last sample. The whole recording if it has none.
-std::vector<Interval> RunsOf(const Recording& recording, std::uint64_t end_ns) {
+std::vector<Interval> RunIntervals(const Recording& recording, std::uint64_t end_ns) {
   std::vector<Interval> runs;
   for (const recording::Run& run : recording.contents().descriptions.runs) {
     runs.push_back({.from_ns = run.begin_ns, .to_ns = run.has_ended ? run.end_ns : end_ns});
@@ -324,7 +324,7 @@ Result<std::optional<Timeline>> LoadTimeline(const Recording& recording, const T
                                              const std::vector<tree::Metric>& metrics) {
   const std::optional<Interval> span = recording.Span();
   if (!span) return std::optional<Timeline>();
-  const std::vector<Interval> runs = RunsOf(recording, span->to_ns);
+  const std::vector<Interval> runs = RunIntervals(recording, span->to_ns);
   const std::optional<Axis> axis =
       AxisOf(recording, runs, operand.interval.value_or(Interval{}), *span);
   if (!axis) return std::optional<Timeline>();

@@ -56,7 +56,8 @@ json::object ReportJson(const recording::VerifyReport& report) {
           {"problems", std::move(problems)}};
 }
 
-json::object ViewJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
+json::object ViewWithRemarksJson(const analysis::TreeView& view,
+                                 const std::vector<std::string>& remarks) {
   json::object object = TreeViewJson(view);
   object["remarks"] = RemarksJson(remarks);
   return object;
@@ -114,12 +115,12 @@ json::array RemarksJson(const std::vector<std::string>& remarks) {
 }
 
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
-  return Print(ViewJson(view, remarks));
+  return Print(ViewWithRemarksJson(view, remarks));
 }
 
 std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
                          const std::vector<std::string>& remarks) {
-  json::object object = ViewJson(view, remarks);
+  json::object object = ViewWithRemarksJson(view, remarks);
   object["comparison"] = ComparisonJson(comparison);
   return Print(object);
 }
