@@ -32,6 +32,7 @@ struct Freshness {
   // Each part of the catalogue has been stored in some version. Until then, no order by total and
   // no share of the whole is known.
   bool is_complete = false;
+  bool IsIncomplete() const { return fragments_total != 0 && !is_complete; }
 
   // The signed metadata has expired: a newer one should exist. The catalogue remains usable.
   bool Expired(WallTime now) const { return snapshot_expires < now; }

@@ -104,7 +104,8 @@ std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
   const std::string text = report::FreshnessText({.snapshot = freshness.snapshot_version,
                                                   .published = freshness.snapshot_published,
                                                   .fragments_current = freshness.fragments_current,
-                                                  .fragments_total = freshness.fragments_total},
+                                                  .fragments_total = freshness.fragments_total,
+                                                  .incomplete = freshness.IsIncomplete()},
                                                  now);
   if (!freshness.Expired(now)) return text;
   return text + "; " + report::OutOfDateText(freshness.snapshot_expires);
@@ -200,8 +201,9 @@ std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
 
 std::string StatusText(const std::optional<catalog::Freshness>& freshness, WallTime now) {
   if (!freshness) return "fieldcost: no catalogue";
-  return fmt::format("fieldcost: {}{}{}", draw::FormatAge(freshness->snapshot_published, now),
-                     freshness->Expired(now) ? " (expired)" : "", SyntheticMark(*freshness));
+  return fmt::format("fieldcost: {}{}{}{}", draw::FormatAge(freshness->snapshot_published, now),
+                     freshness->Expired(now) ? " (expired)" : "",
+                     freshness->IsIncomplete() ? " (incomplete)" : "", SyntheticMark(*freshness));
 }
 
 }  // namespace fieldcost::lsp

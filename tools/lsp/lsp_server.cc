@@ -244,6 +244,7 @@ StatusFacts Server::GetStatus() const {
     status.fragments_current = freshness->fragments_current;
     status.synthetic = freshness->synthetic;
     status.expired = freshness->Expired(options_.clock->Now());
+    status.incomplete = freshness->IsIncomplete();
   }
   return status;
 }

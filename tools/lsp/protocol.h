@@ -184,6 +184,7 @@ struct StatusFacts {
   std::uint32_t fragments_current = 0;
   bool synthetic = false;
   bool expired = false;
+  bool incomplete = false;  // some fragments were never fetched, so functions are missing
   bool cxx_names_ready = false;
   std::uint64_t flagged = 0;  // APIs of the last check; 0 without the opt-in
   std::string text;           // one line for a status bar

@@ -68,6 +68,7 @@ json::object StatusJson(const StatusFacts& status) {
   result["fragmentsCurrent"] = status.fragments_current;
   result["synthetic"] = status.synthetic;
   result["expired"] = status.expired;
+  result["incomplete"] = status.incomplete;
   return result;
 }
 

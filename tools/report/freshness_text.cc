@@ -13,10 +13,11 @@ std::string SnapshotWords(const Provenance& provenance) {
 }
 
 std::string FreshnessText(const CatalogueFacts& facts, WallTime now) {
-  return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
+  return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current{}",
                      facts.snapshot, draw::FormatTime(facts.published),
                      draw::FormatAge(facts.published, now), facts.fragments_current,
-                     facts.fragments_total);
+                     facts.fragments_total,
+                     facts.incomplete ? " (incomplete: fieldcost sync)" : "");
 }
 
 std::string OutOfDateText(WallTime expired) {

@@ -26,6 +26,16 @@ class CatalogCliTest : public CliTest {
                                                 ::testing::HasSubstr("4 of 4 fragments current")));
   }
 
+  // Fetches another catalogue of `rows`, whose sync fails when all but one of 4 fragments are
+  // there.
+  void PublishAndSyncPartly(const std::vector<stats::StatRow>& rows) {
+    PublishAndSync(rows);
+    std::filesystem::remove(home() / "catalog.db");
+    publisher_.FailAfterFragments(3);
+    EXPECT_NE(Cli({"sync"}).exit_status, 0);
+    publisher_.FailAfterFragments(-1);
+  }
+
   // A value of a JSON document, selected by a Python expression.
   std::string Json(const std::string& document, const std::string& expression) {
     const testing::ProcessResult result = testing::RunProcess(

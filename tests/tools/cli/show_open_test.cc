@@ -70,6 +70,20 @@ TEST_F(ShowOpenTest, WithoutAnApiTheMostExpensiveOnesAreListedAndLinked) {
   }
 }
 
+TEST_F(ShowOpenTest, AnIncompleteCatalogueHasPagesButNoListOfTheMostExpensive) {
+  PublishAndSyncPartly(testing::MakeRows(100, 1500));
+  const testing::ProcessResult refused = Open({}, "");
+  EXPECT_EQ(refused.exit_status, 69);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_THAT(refused.errors, HasSubstr("the catalogue is incomplete, 3 of 4 fragments"));
+  EXPECT_FALSE(std::filesystem::exists(home() / "cache"));
+  const std::string found = Cli({"search", "function_*", "--limit", "1"}).output;
+  const std::string name = found.substr(found.find("function_"));
+  const testing::ProcessResult one = Open({name.substr(0, name.find_first_of(" \n"))}, "");
+  EXPECT_EQ(one.exit_status, 0) << one.errors;
+  EXPECT_THAT(one.errors, HasSubstr("the catalogue is incomplete, 3 of 4 fragments"));
+}
+
 TEST_F(ShowOpenTest, APageInANamedFileIsOpenedToo) {
   PublishAndSync(rows_);
   const std::filesystem::path file = home() / "step.html";

@@ -27,7 +27,8 @@ catalog::Freshness SomeFreshness(bool synthetic = false) {
           .fragments_present = 4,
           .fragments_current = 3,
           .synthetic = synthetic,
-          .snapshot_expires = kNow + std::chrono::hours(48)};
+          .snapshot_expires = kNow + std::chrono::hours(48),
+          .is_complete = true};
 }
 
 std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthetic = false,
@@ -77,6 +78,15 @@ TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndMarked) {
   EXPECT_THAT(CostText({costs}, freshness, {.now = kNow}),
               HasSubstr("; out of date since 2024-10-03 23:00 UTC: fieldcost sync"));
   EXPECT_EQ(StatusText(freshness, kNow), "fieldcost: 2 days ago (expired)");
+}
+
+TEST(CostTextTest, AnIncompleteCatalogueIsStillShownAndMarked) {
+  const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "open_it", 300, 5'000'000)});
+  catalog::Freshness freshness = SomeFreshness();
+  freshness.is_complete = false;
+  EXPECT_THAT(CostText({costs}, freshness, {.now = kNow}),
+              HasSubstr("3 of 4 fragments current (incomplete: fieldcost sync)\n"));
+  EXPECT_EQ(StatusText(freshness, kNow), "fieldcost: 2 days ago (incomplete)");
 }
 
 TEST(CostTextTest, HostileNamesStayInsideTheirCodeSpan) {

@@ -51,7 +51,8 @@ void WriteSite(const std::filesystem::path& folder, const std::vector<report::Si
   }
   const auto root = report::WriteSiteNames(names, write);
   FIELDCOST_CHECK(root.has_value());
-  const report::SiteIndex index{.libraries = libraries, .names_root = *root, .synthetic = true};
+  const report::SiteIndex index{
+      .libraries = libraries, .names_root = *root, .provenance = {.synthetic = true}};
   for (std::size_t page = 0; page < index.pages(); ++page) {
     FIELDCOST_CHECK(write(report::SiteIndexPath(page), SiteIndexHtml(index, page)).has_value());
   }

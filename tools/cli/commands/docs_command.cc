@@ -62,13 +62,12 @@ Result<int> RunDocs(const DocsRequest& command, const Output& output) {
     written.push_back({.card = &card, .folder = folder, .name = names.Take(ApiOf(card).symbol)});
     FIELDCOST_TRY(WriteCard(command.output, written.back()));
   }
-  const bool synthetic = loaded.provenance.synthetic;
   const std::string index = CardsJson(written, loaded.provenance);
   const std::vector<report::IndexedCard> list = IndexOf(written);
   FIELDCOST_TRY(
-      WriteDocument(command.output / "index.html", report::CardIndexHtml(list, synthetic)));
-  FIELDCOST_TRY(
-      WriteDocument(command.output / "index.md", report::CardIndexMarkdown(list, synthetic)));
+      WriteDocument(command.output / "index.html", report::CardIndexHtml(list, loaded.provenance)));
+  FIELDCOST_TRY(WriteDocument(command.output / "index.md",
+                              report::CardIndexMarkdown(list, loaded.provenance)));
   FIELDCOST_TRY(WriteDocument(command.output / "index.json", index));
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(index));

@@ -36,7 +36,8 @@ std::vector<report::SiteLibrary> LibrariesOf(const std::vector<report::CostCard>
   return libraries;
 }
 
-Status WriteLibrary(const fs::path& site, const report::SiteLibrary& library, bool synthetic) {
+Status WriteLibrary(const fs::path& site, const report::SiteLibrary& library,
+                    const report::Provenance& provenance) {
   const fs::path folder = site / library.folder;
   FIELDCOST_TRY(MakeDirectories(folder, kSiteDirectoryMode));
   for (const report::IndexedCard& card : library.cards) {
@@ -47,11 +48,11 @@ Status WriteLibrary(const fs::path& site, const report::SiteLibrary& library, bo
     FIELDCOST_TRY(write(".light.svg", report::CardSvg(*card.card, report::CardTheme::kLight)));
     FIELDCOST_TRY(write(".dark.svg", report::CardSvg(*card.card, report::CardTheme::kDark)));
   }
-  return WriteDocument(folder / "index.html", report::SiteLibraryHtml(library, synthetic));
+  return WriteDocument(folder / "index.html", report::SiteLibraryHtml(library, provenance));
 }
 
 Status WriteIndex(const fs::path& site, const std::vector<report::SiteLibrary>& libraries,
-                  bool synthetic) {
+                  const report::Provenance& provenance) {
   fs::path folder;  // of the last file
   const auto write = [&](const std::string& path, const std::string& bytes) -> Status {
     if ((site / path).parent_path() != folder) {
@@ -60,7 +61,7 @@ Status WriteIndex(const fs::path& site, const std::vector<report::SiteLibrary>& 
     }
     return WriteDocument(site / path, bytes);
   };
-  report::SiteIndex index{.libraries = libraries, .names_root = {}, .synthetic = synthetic};
+  report::SiteIndex index{.libraries = libraries, .names_root = {}, .provenance = provenance};
   FIELDCOST_ASSIGN(index.names_root, report::WriteSiteNames(report::NamesOf(libraries), write));
   // The first page last, so that it links to nothing that is missing.
   for (std::size_t page = index.pages(); page-- > 0;) {
@@ -72,12 +73,11 @@ Status WriteIndex(const fs::path& site, const std::vector<report::SiteLibrary>& 
 Result<int> RunSite(const fs::path& site, const std::string& library, const Output& output) {
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(library, ""));
   FIELDCOST_TRY(MakeDirectories(site, kSiteDirectoryMode));
-  const bool synthetic = loaded.provenance.synthetic;
   const std::vector<report::SiteLibrary> libraries = LibrariesOf(loaded.cards);
   for (const report::SiteLibrary& each : libraries) {
-    FIELDCOST_TRY(WriteLibrary(site, each, synthetic));
+    FIELDCOST_TRY(WriteLibrary(site, each, loaded.provenance));
   }
-  FIELDCOST_TRY(WriteIndex(site, libraries, synthetic));
+  FIELDCOST_TRY(WriteIndex(site, libraries, loaded.provenance));
   const fs::path index = site / report::SiteIndexPath(0);
   const SiteCounts counts{.libraries = libraries.size(), .functions = loaded.cards.size()};
   if (output.json) {

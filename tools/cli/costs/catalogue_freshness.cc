@@ -11,16 +11,13 @@ std::string FreshnessText(const catalog::Freshness& freshness, WallTime now) {
                   report::FreshnessText({.snapshot = freshness.snapshot_version,
                                          .published = freshness.snapshot_published,
                                          .fragments_current = freshness.fragments_current,
-                                         .fragments_total = freshness.fragments_total},
+                                         .fragments_total = freshness.fragments_total,
+                                         .incomplete = freshness.IsIncomplete()},
                                         now),
                   Counted(freshness.row_count, "row"), freshness.contribution_threshold);
   if (freshness.Expired(now)) text += report::OutOfDateText(freshness.snapshot_expires) + "\n";
   if (freshness.synthetic) text += fmt::format("SYNTHETIC: {}\n", report::kMadeUpData);
   return text;
-}
-
-bool IsIncomplete(const catalog::Freshness& freshness) {
-  return freshness.fragments_total != 0 && !freshness.is_complete;
 }
 
 std::string IncompleteText(const catalog::Freshness& freshness) {

@@ -11,9 +11,9 @@ namespace fieldcost::cli {
 // completeness, and whether its data is synthetic.
 std::string FreshnessText(const catalog::Freshness& freshness, WallTime now);
 
-// Some parts of the catalogue have never been fetched, so no order of all APIs by cost is known.
-bool IsIncomplete(const catalog::Freshness& freshness);
-// "the catalogue is incomplete, 34 of 120 fragments: fieldcost sync"
+// States that some parts of the catalogue have never been fetched, so that no order of all APIs by
+// cost is known: "the catalogue is incomplete, 34 of 120
+// fragments: fieldcost sync"
 std::string IncompleteText(const catalog::Freshness& freshness);
 
 }  // namespace fieldcost::cli

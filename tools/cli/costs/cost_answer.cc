@@ -25,7 +25,8 @@ report::Provenance ProvenanceOf(const Source& source) {
           .snapshot = freshness->snapshot_version,
           .published = draw::FormatTime(freshness->snapshot_published),
           .expired = freshness->Expired(SystemClock().Now()),
-          .synthetic = freshness->synthetic};
+          .synthetic = freshness->synthetic,
+          .incomplete = freshness->IsIncomplete()};
 }
 
 std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs) {

@@ -86,7 +86,7 @@ Result<Source> Source::Open(bool local) {
   if (source.freshness_->Expired(SystemClock().Now())) {
     Remark("the local catalogue is " + report::OutOfDateText(source.freshness_->snapshot_expires));
   }
-  if (IsIncomplete(*source.freshness_)) Remark(IncompleteText(*source.freshness_));
+  if (source.freshness_->IsIncomplete()) Remark(IncompleteText(*source.freshness_));
   return source;
 }
 
@@ -143,7 +143,7 @@ Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view li
 }
 
 Status Source::CheckComplete() const {
-  if (!freshness_ || !IsIncomplete(*freshness_)) return {};
+  if (!freshness_ || !freshness_->IsIncomplete()) return {};
   return Fail(ErrorCode::kUnavailable, "no order of all APIs and no share is known: {}",
               IncompleteText(*freshness_));
 }
@@ -220,7 +220,7 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
 Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptions& options) const {
   if (catalog_) {
     catalog::SearchOptions in_order = options;
-    if (IsIncomplete(*freshness_)) in_order.order = catalog::SearchOptions::Order::kName;
+    if (freshness_->IsIncomplete()) in_order.order = catalog::SearchOptions::Order::kName;
     return OrWayOut(catalog_->Search(in_order));
   }
   const catalog::NamePattern pattern(options.pattern);

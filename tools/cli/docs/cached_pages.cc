@@ -56,7 +56,7 @@ Result<fs::path> WriteOverview(const fs::path& cache_directory, const Source& so
     index.push_back({&card, file.replace_extension().string()});
   }
   const fs::path file = pages / "index.html";
-  FIELDCOST_TRY(WriteDocument(file, report::CardIndexHtml(index, source.freshness()->synthetic)));
+  FIELDCOST_TRY(WriteDocument(file, report::CardIndexHtml(index, ProvenanceOf(source))));
   return file;
 }
 

@@ -11,7 +11,8 @@ boost::json::object Freshness(const report::Provenance& provenance) {
   return {{"snapshot", provenance.snapshot},
           {"published", provenance.published},
           {"expired", provenance.expired},
-          {"synthetic", provenance.synthetic}};
+          {"synthetic", provenance.synthetic},
+          {"incomplete", provenance.incomplete}};
 }
 
 }  // namespace

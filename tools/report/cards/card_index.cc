@@ -10,7 +10,14 @@
 
 namespace fieldcost::report {
 
-std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic,
+std::string ListMarksHtml(const Provenance& provenance) {
+  std::string html;
+  if (provenance.synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  if (provenance.incomplete) html += fmt::format("<p class=\"warn\">{}</p>\n", kIncompleteWords);
+  return html;
+}
+
+std::string CardIndexHtml(std::span<const IndexedCard> cards, const Provenance& provenance,
                           const CardIndexHead& head) {
   using enum ColumnKind;
   SpectrumScale scale;
@@ -39,15 +46,15 @@ std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic,
          draw::EscapeHtml(newest.p99), newest.contributions, draw::EscapeHtml(newest.version)});
   }
   const std::string title = draw::EscapeHtml(head.untrusted_title);
-  std::string html = PageBegin(head.untrusted_title) + head.navigation_html +
-                     fmt::format("<main>\n<h1>{}</h1>\n", title);
-  if (synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
-  return html + TableHtml(table) + "</main>\n" + PageEnd();
+  return PageBegin(head.untrusted_title) + head.navigation_html +
+         fmt::format("<main>\n<h1>{}</h1>\n", title) + ListMarksHtml(provenance) +
+         TableHtml(table) + "</main>\n" + PageEnd();
 }
 
-std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic) {
+std::string CardIndexMarkdown(std::span<const IndexedCard> cards, const Provenance& provenance) {
   std::string markdown = "# Costs of library functions\n\n";
-  if (synthetic) markdown += fmt::format("**{}**\n\n", kSyntheticWords);
+  if (provenance.synthetic) markdown += fmt::format("**{}**\n\n", kSyntheticWords);
+  if (provenance.incomplete) markdown += fmt::format("**{}**\n\n", kIncompleteWords);
   markdown += "| API | p50 | p99 | Contributions | Version |\n|---|---:|---:|---:|---|\n";
   for (const IndexedCard& indexed : cards) {
     const CardWords words = WordsOf(*indexed.card);

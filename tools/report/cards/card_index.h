@@ -7,7 +7,9 @@
 
 namespace fieldcost::report {
 
-// An index of many cards: a table with one line per card. Pure; thread-safe.
+// An index of many cards: a table with one line per card, in the given order. Shows no order by
+// cost and no share of the whole, because the catalogue may be incomplete; states if it is. Pure;
+// thread-safe.
 
 struct IndexedCard {
   const CostCard* card = nullptr;
@@ -20,10 +22,13 @@ struct CardIndexHead {
 };
 
 // Returns a self-contained document whose links lead to PATH.html.
-std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic,
+std::string CardIndexHtml(std::span<const IndexedCard> cards, const Provenance& provenance,
                           const CardIndexHead& head = {});
 
 // Returns the index as Markdown (CommonMark with tables), without spectra; links lead to PATH.md.
-std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic);
+std::string CardIndexMarkdown(std::span<const IndexedCard> cards, const Provenance& provenance);
+
+// Returns paragraphs that mark a list of functions if it is synthetic or incomplete.
+std::string ListMarksHtml(const Provenance& provenance);
 
 }  // namespace fieldcost::report

@@ -97,7 +97,7 @@ std::string SiteIndexHtml(const SiteIndex& index, std::size_t page) {
   std::string html =
       has_search ? PageBegin(kSiteTitle, {}, scripts, Scripts::kLoadOthers) : PageBegin(kSiteTitle);
   html += fmt::format("<main>\n<h1>{}</h1>\n", kSiteTitle);
-  if (index.synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  html += ListMarksHtml(index.provenance);
   if (has_search) html += SearchHtml(index.names_root);
   html +=
       IndexPagesHtml(index, page, root) + "<h2>Libraries</h2>\n" + TableHtml(table) + "</main>\n";
@@ -105,8 +105,8 @@ std::string SiteIndexHtml(const SiteIndex& index, std::size_t page) {
   return html + PageEnd();
 }
 
-std::string SiteLibraryHtml(const SiteLibrary& library, bool synthetic) {
-  return CardIndexHtml(library.cards, synthetic,
+std::string SiteLibraryHtml(const SiteLibrary& library, const Provenance& provenance) {
+  return CardIndexHtml(library.cards, provenance,
                        {.untrusted_title = "Costs of " + library.untrusted_soname,
                         .navigation_html = NavigationHtml("")});
 }

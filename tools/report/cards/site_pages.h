@@ -30,7 +30,7 @@ inline constexpr std::size_t kLibrariesPerPage = 200;
 struct SiteIndex {
   std::span<const SiteLibrary> libraries;  // ordered by soname
   std::string names_root;
-  bool synthetic = false;
+  Provenance provenance;
 
   std::size_t pages() const;  // at least 1
 };
@@ -40,7 +40,7 @@ std::string SiteIndexPath(std::size_t page);
 std::string SiteIndexHtml(const SiteIndex& index, std::size_t page);
 
 // FOLDER/index.html: one line per API.
-std::string SiteLibraryHtml(const SiteLibrary& library, bool synthetic);
+std::string SiteLibraryHtml(const SiteLibrary& library, const Provenance& provenance);
 
 // FOLDER/PATH.html: everything about one API (heat_page.h), with links to its pictures.
 std::string SiteApiHtml(const IndexedCard& card);

@@ -89,7 +89,8 @@ TEST(CostCardTest, EveryFormIsTheGoldenOne) {
   ExpectGolden(CardSvg(card, CardTheme::kDark), "deflate.dark.svg");
   ExpectGolden(CardPage(card, pictures), "deflate.html");
   ExpectGolden(CardHtml(card, {}), "deflate_part.html");
-  ExpectGolden(CardIndexHtml(std::vector<IndexedCard>{{&card, "deflate"}}, true), "index.html");
+  ExpectGolden(CardIndexHtml(std::vector<IndexedCard>{{&card, "deflate"}}, Published(true)),
+               "index.html");
   ExpectGolden(CardMarkdown(card, pictures), "deflate.md");
   ExpectGolden(CardRoff(card, RoffMacros::kMan), "deflate.man");
   ExpectGolden(CardRoff(card, RoffMacros::kMdoc), "deflate.mdoc");
@@ -112,15 +113,23 @@ TEST(CostCardTest, OneCardPerApiWithVersionsNewestFirst) {
 TEST(CostCardTest, TheIndexIsATableWithSpectra) {
   const CostCard card = Deflate();
   const std::vector<IndexedCard> cards = {{&card, "libz.so.1/deflate"}};
-  const std::string html = CardIndexHtml(cards, false);
+  const std::string html = CardIndexHtml(cards, Published(false));
   EXPECT_THAT(html, AllOf(HasSubstr("href=\"libz.so.1/deflate.html\">deflate</a>"
                                     "<small>libz.so.1</small></th><td class=\"picture\" "
                                     "data-label=\"Spectrum\"><svg "),
                           HasSubstr(">p99</th>"), Not(HasSubstr("SYNTHETIC"))));
-  EXPECT_THAT(CardIndexHtml(cards, true), HasSubstr("<p class=\"warn\">SYNTHETIC: made-up data"));
-  EXPECT_THAT(CardIndexMarkdown(cards, true),
+  EXPECT_THAT(CardIndexHtml(cards, Published(true)),
+              HasSubstr("<p class=\"warn\">SYNTHETIC: made-up data"));
+  EXPECT_THAT(CardIndexMarkdown(cards, Published(true)),
               AllOf(HasSubstr("| API | p50 | p99 |"), HasSubstr("](<libz.so.1/deflate.md>) | "),
-                    HasSubstr("**SYNTHETIC: made-up data**")));
+                    HasSubstr("**SYNTHETIC: made-up data**"), Not(HasSubstr("INCOMPLETE"))));
+  Provenance incomplete = Published(false);
+  incomplete.incomplete = true;
+  EXPECT_THAT(html, Not(HasSubstr("INCOMPLETE")));
+  EXPECT_THAT(CardIndexHtml(cards, incomplete),
+              HasSubstr("<p class=\"warn\">INCOMPLETE: functions are missing"));
+  EXPECT_THAT(CardIndexMarkdown(cards, incomplete),
+              HasSubstr("**INCOMPLETE: functions are missing"));
 }
 
 TEST(CostCardTest, PicturesDescribeTheirContentInWords) {
