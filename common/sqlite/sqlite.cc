@@ -226,7 +226,8 @@ Result<Transaction> Transaction::Begin(Database& database) {
 }
 
 Transaction::~Transaction() {
-  if (database_ == nullptr) return;
+  // After some errors (a full disk, for example) SQLite has already rolled back.
+  if (database_ == nullptr || !database_->InTransaction()) return;
   const Status status = database_->Execute("ROLLBACK");
   if (!status) LogWarning("roll back: {}", status.error().message);
 }
