@@ -186,8 +186,11 @@ Status Syncer::StoreFetched(std::uint32_t fragment, ParallelDownload::Outcome ou
   FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
   if (!outcome.bytes) {
     // Only saves a download: a full disk must not hide why the sync has failed.
-    static_cast<void>(SavePart(database_, wanted.sha256, outcome.untrusted_part));
-    return outcome.bytes.error();
+    const Status kept = SavePart(database_, wanted.sha256, outcome.untrusted_part);
+    const Error& why = outcome.bytes.error();
+    if (kept) return why;
+    return Fail(why.code, "{}; the part that was received could not be kept: {}", why.message,
+                kept.error().message);
   }
   report_.bytes_fetched += outcome.bytes->size();
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, Decode(fragment, *outcome.bytes));

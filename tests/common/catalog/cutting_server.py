@@ -8,6 +8,7 @@ Prints its port, then "PATH RANGE STATUS" for every fragment request.  MODE:
   refuse    responds 416 to Range, otherwise like "once"
   shifted   responds to Range with 206 and another part, otherwise like "once"
   damaged   like "once", and the first part is wrong
+  until     sends no byte of a fragment beyond the first N, while the file DIRECTORY/cut contains the number N
 Ends after two minutes at the latest.
 """
 
@@ -50,12 +51,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range",
                              f"bytes {first}-{len(content) - 1}/{len(content)}")
         self.end_headers()
-        is_cut = is_fragment and (MODE == "range" or self.path not in asked) and int(BYTES) >= 0
+        limit = int(BYTES)
+        cut = pathlib.Path(DIRECTORY) / "cut"
+        if MODE == "until":
+            limit = max(0, int(cut.read_text()) - first) if cut.exists() else -1
+        is_cut = is_fragment and (MODE in ("range", "until") or self.path not in asked) and limit >= 0
         if is_fragment:
             asked.add(self.path)
             print(f"{self.path} {wanted or '-'} {status}", flush=True)
-        self.wfile.write(body[:int(BYTES)] if is_cut else body)
-        if is_cut and int(BYTES) < len(body):
+        self.wfile.write(body[:limit] if is_cut else body)
+        if is_cut and limit < len(body):
             self.close_connection = True
 
     def log_message(self, *arguments):
