@@ -29,6 +29,48 @@ uint64_t Absolute(const ElfObject& object, uint64_t value) {
   return value < object.base ? object.base + value : value;
 }
 
+// Reads an entry about symbols; leaves the object as it is if the entry is another one.
+void ReadSymbolEntry(const Elf64_Dyn& entry, ElfObject* object) {
+  const uint64_t value = entry.d_un.d_val;
+  const uint64_t address = Absolute(*object, value);
+  switch (entry.d_tag) {
+    // Symbols and their names.
+    case DT_STRTAB:
+      object->strings = reinterpret_cast<const char*>(address);
+      break;
+    case DT_SYMTAB:
+      object->symbols = reinterpret_cast<const Elf64_Sym*>(address);
+      break;
+
+    // Their versions.
+    case DT_VERSYM:
+      object->versions = reinterpret_cast<const uint16_t*>(address);
+      break;
+    case DT_VERNEED:
+      object->needed = reinterpret_cast<const Elf64_Verneed*>(address);
+      break;
+    case DT_VERNEEDNUM:
+      object->needed_count = static_cast<uint32_t>(value);
+      break;
+    case DT_VERDEF:
+      object->defined = reinterpret_cast<const Elf64_Verdef*>(address);
+      break;
+    case DT_VERDEFNUM:
+      object->defined_count = static_cast<uint32_t>(value);
+      break;
+
+    // Their hash tables.
+    case DT_GNU_HASH:
+      object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
+      break;
+    case DT_HASH:
+      object->old_hash = reinterpret_cast<const uint32_t*>(address);
+      break;
+    default:
+      break;
+  }
+}
+
 void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
   uint64_t soname_offset = 0;
   uint64_t plt_bytes = 0;
@@ -37,40 +79,8 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
     const uint64_t value = dynamic->d_un.d_val;
     const uint64_t address = Absolute(*object, value);
     switch (dynamic->d_tag) {
-      // Symbols and their names.
-      case DT_STRTAB:
-        object->strings = reinterpret_cast<const char*>(address);
-        break;
-      case DT_SYMTAB:
-        object->symbols = reinterpret_cast<const Elf64_Sym*>(address);
-        break;
       case DT_SONAME:
         soname_offset = value;
-        break;
-
-      // Their versions.
-      case DT_VERSYM:
-        object->versions = reinterpret_cast<const uint16_t*>(address);
-        break;
-      case DT_VERNEED:
-        object->needed = reinterpret_cast<const Elf64_Verneed*>(address);
-        break;
-      case DT_VERNEEDNUM:
-        object->needed_count = static_cast<uint32_t>(value);
-        break;
-      case DT_VERDEF:
-        object->defined = reinterpret_cast<const Elf64_Verdef*>(address);
-        break;
-      case DT_VERDEFNUM:
-        object->defined_count = static_cast<uint32_t>(value);
-        break;
-
-      // Their hash tables.
-      case DT_GNU_HASH:
-        object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
-        break;
-      case DT_HASH:
-        object->old_hash = reinterpret_cast<const uint32_t*>(address);
         break;
 
       // Slots.
@@ -90,6 +100,7 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
         object->relative_count = static_cast<uint32_t>(value);
         break;
       default:
+        ReadSymbolEntry(*dynamic, object);
         break;
     }
   }

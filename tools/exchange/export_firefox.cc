@@ -222,18 +222,10 @@ void WriteIdentity(const ExportView& view, std::size_t metric, const recording::
           thread.tid == 0 ? of.label : std::to_string(thread.tid));
 }
 
-// A thread for the group and metric, with one sample per path that has a self cost. Empty if there
-// is none, unless `is_first`, which keeps the metric.
-Status WriteThread(const ExportView& view, std::size_t metric, std::size_t group_number,
-                   const std::vector<std::uint64_t>& self, JsonWriter& json) {
-  const ExportView::Group& group = view.groups()[group_number];
-  const tree::Unit unit = view.metrics()[metric].unit;
+// Consecutive samples of these nodes, each as long as its weight, the self cost of the node.
+void WriteSamples(const ExportView::Group& group, const std::vector<std::size_t>& nodes,
+                  const std::vector<std::uint64_t>& self, tree::Unit unit, JsonWriter& json) {
   const bool is_time = unit == tree::Unit::kNanoseconds;
-  std::vector<std::size_t> nodes;
-  for (const std::uint32_t node : group.nodes) {
-    if (self[node] != 0) nodes.push_back(node);
-  }
-  if (nodes.empty() && group_number != view.first_group()) return {};
   const auto weight = [&](std::size_t i) {
     if (is_time) {
       json.Milliseconds(self[nodes[i]]);
@@ -241,13 +233,6 @@ Status WriteThread(const ExportView& view, std::size_t metric, std::size_t group
       json.Number(self[nodes[i]]);
     }
   };
-  // Required members of each thread.
-  json.NewLine().Object().Member("processType", "default").Member("processStartupTime", 0);
-  json.Member("processShutdownTime", nullptr).Member("registerTime", 0);
-  json.Member("unregisterTime", nullptr).Key("pausedRanges").Array().EndArray();
-  json.Member("showMarkersInTimeline", false);
-  WriteIdentity(view, metric, group.thread, json);
-  // Consecutive samples, each as long as its weight.
   json.NewLine().Key("samples").Object();
   WriteColumn(
       "stack", nodes.size(),
@@ -275,6 +260,25 @@ Status WriteThread(const ExportView& view, std::size_t metric, std::size_t group
                             : unit == tree::Unit::kBytes ? "bytes"
                                                          : "samples");
   EndTable(nodes.size(), json);
+}
+
+// A thread for the group and metric, with one sample per path that has a self cost. Empty if there
+// is none, unless the group is the first, which keeps the metric.
+Status WriteThread(const ExportView& view, std::size_t metric, std::size_t group_number,
+                   const std::vector<std::uint64_t>& self, JsonWriter& json) {
+  const ExportView::Group& group = view.groups()[group_number];
+  std::vector<std::size_t> nodes;
+  for (const std::uint32_t node : group.nodes) {
+    if (self[node] != 0) nodes.push_back(node);
+  }
+  if (nodes.empty() && group_number != view.first_group()) return {};
+  // Required members of each thread.
+  json.NewLine().Object().Member("processType", "default").Member("processStartupTime", 0);
+  json.Member("processShutdownTime", nullptr).Member("registerTime", 0);
+  json.Member("unregisterTime", nullptr).Key("pausedRanges").Array().EndArray();
+  json.Member("showMarkersInTimeline", false);
+  WriteIdentity(view, metric, group.thread, json);
+  WriteSamples(group, nodes, self, view.metrics()[metric].unit, json);
   json.Key("markers");
   WriteEmptyTable({"data", "name", "startTime", "endTime", "phase", "category"}, json);
   json.EndObject();

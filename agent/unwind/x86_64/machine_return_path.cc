@@ -259,6 +259,25 @@ Search::Next Search::Jump(const Instruction& instruction, State& state) {
   return Next::kOn;
 }
 
+// Marks the registers that the instruction writes as unknown.
+void ForgetWritten(const Instruction& instruction, State& state) {
+  for (const ZydisDecodedOperand& operand :
+       std::span(instruction.operands).first(instruction.head.operand_count)) {
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) {
+      continue;
+    }
+    const std::size_t index = PreservedIndex(operand.reg.value);
+    if (index < state.values.size()) {
+      state.values[index] = {.kind = Value::Kind::kUnknown, .place = {}};
+    }
+    if (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) ==
+        ZYDIS_REGISTER_RSP) {
+      state.stack = std::nullopt;
+    }
+  }
+}
+
 Search::Next Search::Run(const Instruction& instruction, State& state) {
   const bool was_call = std::exchange(state.after_call, false);
   switch (instruction.head.meta.category) {
@@ -302,22 +321,7 @@ Search::Next Search::Run(const Instruction& instruction, State& state) {
     const bool begins_again = begins_frame && std::exchange(state.has_frame, true);
     return begins_again && code_.is_go ? Next::kEnds : Next::kOn;
   }
-  if (SetsPreserved(instruction, state)) return Next::kOn;
-  for (const ZydisDecodedOperand& operand :
-       std::span(instruction.operands).first(instruction.head.operand_count)) {
-    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER ||
-        (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) {
-      continue;
-    }
-    const std::size_t index = PreservedIndex(operand.reg.value);
-    if (index < state.values.size()) {
-      state.values[index] = {.kind = Value::Kind::kUnknown, .place = {}};
-    }
-    if (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) ==
-        ZYDIS_REGISTER_RSP) {
-      state.stack = std::nullopt;
-    }
-  }
+  if (!SetsPreserved(instruction, state)) ForgetWritten(instruction, state);
   return Next::kOn;
 }
 

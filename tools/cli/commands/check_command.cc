@@ -367,6 +367,45 @@ Result<int> RunCheck(const command::Arguments& arguments) {
       OutputOf(arguments));
 }
 
+std::vector<command::Option> ProfileOptions() {
+  command::Option metric = MetricOption("Metric to compare");
+  metric.default_text = kDefaultMetric;
+  return {{.names = "profile",
+           .value = "FILE",
+           .help = "A saved profile or lab table, instead of this machine's own "
+                   "measurements",
+           .completes = command::Completes::kFiles},
+          std::move(metric),
+          {.names = "--explain",
+           .value = "API",
+           .help = "One API: the deciding test, the informative test, both distributions",
+           .completes = command::Completes::kSymbol},
+          {.names = "--tree",
+           .value = "FILE",
+           .help = "A recording (FILE@FROM..TO is a part of it), folded stacks, pprof, perf "
+                   "script, ...: its call tree with flagged APIs highlighted, and the places "
+                   "that call them ranked by cost; with calls of 3 or more runs, ! marks "
+                   "those where a call costs more than elsewhere",
+           .completes = command::Completes::kFiles,
+           .excludes = {"--explain"}},
+          {.names = "--flame",
+           .value = "FILE",
+           .help = "Write the tree to FILE as an HTML flame graph (- = stdout); warmer "
+                   "colours: costs more here than in the field; grey: unknown in the field",
+           .completes = command::Completes::kFiles,
+           .excludes = {"--explain"}},
+          {.names = "--all", .help = "Include APIs that are normal or have too little data"},
+          {.names = "--seed",
+           .value = "NUMBER",
+           .help = "Random seed for the permutations",
+           .check = command::CheckNumber},
+          {.names = "--save",
+           .value = "FILE",
+           .help = "Write this machine's profile to FILE, and compare nothing",
+           .completes = command::Completes::kFiles,
+           .excludes = {"profile", "--explain", "--tree"}}};
+}
+
 std::vector<command::Option> ProgramOptions() {
   return {{.names = "--rounds",
            .value = "N",
@@ -384,8 +423,6 @@ std::vector<command::Option> ProgramOptions() {
 }  // namespace
 
 command::Command CheckCommand() {
-  command::Option metric = MetricOption("Metric to compare");
-  metric.default_text = kDefaultMetric;
   command::Command check{
       .name = "check",
       .summary = "Is this machine's profile worse than the field?",
@@ -407,42 +444,7 @@ paths. It must do the same in each run. Its output is not shown. Examples:
   fieldcost check --save before.profile
   fieldcost check before.profile --metric alloc_inclusive --csv
   fieldcost check all.lab)",
-      .options = {{.names = "profile",
-                   .value = "FILE",
-                   .help = "A saved profile or lab table, instead of this machine's own "
-                           "measurements",
-                   .completes = command::Completes::kFiles},
-                  std::move(metric),
-                  {.names = "--explain",
-                   .value = "API",
-                   .help = "One API: the deciding test, the informative test, both distributions",
-                   .completes = command::Completes::kSymbol},
-                  {.names = "--tree",
-                   .value = "FILE",
-                   .help =
-                       "A recording (FILE@FROM..TO is a part of it), folded stacks, pprof, perf "
-                       "script, ...: its call tree with flagged APIs highlighted, and the places "
-                       "that call them ranked by cost; with calls of 3 or more runs, ! marks "
-                       "those where a call costs more than elsewhere",
-                   .completes = command::Completes::kFiles,
-                   .excludes = {"--explain"}},
-                  {.names = "--flame",
-                   .value = "FILE",
-                   .help = "Write the tree to FILE as an HTML flame graph (- = stdout); warmer "
-                           "colours: costs more here than in the field; grey: unknown in the field",
-                   .completes = command::Completes::kFiles,
-                   .excludes = {"--explain"}},
-                  {.names = "--all",
-                   .help = "Include APIs that are normal or have too little data"},
-                  {.names = "--seed",
-                   .value = "NUMBER",
-                   .help = "Random seed for the permutations",
-                   .check = command::CheckNumber},
-                  {.names = "--save",
-                   .value = "FILE",
-                   .help = "Write this machine's profile to FILE, and compare nothing",
-                   .completes = command::Completes::kFiles,
-                   .excludes = {"profile", "--explain", "--tree"}}},
+      .options = ProfileOptions(),
       .handler = RunCheck,
       .takes_program = true,
       .instead_of_program = {"--tree", "--save"},
