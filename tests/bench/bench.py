@@ -55,7 +55,6 @@ Exit status: 0 if every target is met, 1 if one is missed, 2 if a benchmark coul
 
 import argparse
 import functools
-import json
 import os
 import re
 import shutil
@@ -78,6 +77,7 @@ from planted_change import PlantedBench
 from probe_bench import ProbeBench
 from probe_planted import ProbePlantedBench
 from probe_rate import ProbeRateBench
+from report import Report
 from sampler_bench import SamplerBench
 from trace_bench import TraceBench
 from tree_rows import TreeBench
@@ -398,7 +398,7 @@ class Bench:
         fieldcost, fieldcostd = self.build / "bin" / "fieldcost", self.build / "bin" / "fieldcostd"
         subprocess.run([fieldcost, "agent", "local"], env=environment, check=True, timeout=60,
                        stdout=subprocess.DEVNULL)
-        daemon = subprocess.Popen([fieldcostd], env=environment, stderr=subprocess.DEVNULL)
+        daemon = subprocess.Popen([fieldcostd], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
         def now():
             status = dict(line.split(":", 1) for line in
@@ -508,10 +508,6 @@ class Bench:
                "peers": {"average before": average}}
 
 
-def shown(number, width):
-    return f"{'-' if number is None else f'{number:.2f}':>{width}}"
-
-
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -532,6 +528,7 @@ def main():
     unknown = set(arguments.names) - set(names)
     if unknown:
         parser.error(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    report = Report(arguments.json)
     bench = Bench(arguments.build)
     service = AggregatorBench(bench.build, arguments.svg, arguments.minutes)
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
@@ -544,20 +541,10 @@ def main():
     probe = ProbeBench(bench)
     owners["probe"] = probe
     owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
-    missed = False
     try:
         for name in arguments.names or [n for n in names if n not in only_by_name]:
             for row in getattr(owners.get(name, bench), name)():
-                missed = missed or not row["ok"]
-                if arguments.json:
-                    print(json.dumps(row), flush=True)
-                    continue
-                peers = ", ".join(f"{peer} {'missing' if cost is None else f'{cost:.1f}'}"
-                                  for peer, cost in row["peers"].items())
-                print(f"row {row['row'] or '-'}  {row['name']:26} {shown(row['value'], 9)} {row['unit']:3}  "
-                      f"floor {shown(row['floor'], 9)}  ratio {shown(row['ratio'], 5)}  "
-                      f"{'ok    ' if row['ok'] else 'MISSED'}  {row['target']}"
-                      f"{'  | ' + peers if peers else ''}", flush=True)
+                report.add(row)
     except (subprocess.SubprocessError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
@@ -570,7 +557,7 @@ def main():
         sampler.close()
         tree.close()
         probe.close()
-    return 1 if missed else 0
+    return 1 if report.missed else 0
 
 
 if __name__ == "__main__":
