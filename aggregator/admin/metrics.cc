@@ -122,6 +122,21 @@ void AddBatchLatency(const Latency& latency, MetricsText& metrics) {
                     Latency::kBounds, latency.Counts(), latency.SumSeconds());
 }
 
+void AddBatchStages(const BatchStageLatency& stages, MetricsText& metrics) {
+  metrics.BeginHistograms(
+      "fieldcost_batch_stage_duration_seconds",
+      "Time of each stage of a batch, from its first byte to its answer, by stage.");
+  for (std::size_t i = 0; i < store::kBatchStages; ++i) {
+    const auto stage = static_cast<store::BatchStage>(i);
+    const StageLatency& latency = stages.of(stage);
+    metrics.AddHistogram(StageLatency::kBounds, latency.Counts(), latency.SumSeconds(),
+                         {"stage", store::Name(stage)});
+  }
+  metrics.Histogram("fieldcost_store_log_sync_duration_seconds",
+                    "Time of each sync of the log; a part of the stage log of the batches in it.",
+                    StageLatency::kBounds, stages.syncs().Counts(), stages.syncs().SumSeconds());
+}
+
 void AddScrub(const aggregator::ScrubState& scrub, MetricsText& metrics) {
   AddTask("fieldcost_scrub", "Times that all files of the store were read", scrub.rounds, metrics);
   metrics.Counter("fieldcost_scrub_bytes_total", "Bytes of the store's files read by the scrub.",
@@ -135,6 +150,7 @@ std::string RenderMetrics(const ServiceState& state) {
   AddService(state, metrics);
   if (state.ingest != nullptr) AddIngest(*state.ingest, metrics);
   if (state.batch_latency != nullptr) AddBatchLatency(*state.batch_latency, metrics);
+  if (state.batch_stages != nullptr) AddBatchStages(*state.batch_stages, metrics);
   if (state.server) AddServer(*state.server, metrics);
   if (state.store) AddStore(*state.store, metrics);
   if (state.stored_bytes) {

@@ -32,6 +32,7 @@ struct ServiceState {
   std::optional<std::uint64_t> free_bytes;  // on the disk of the data directory
   const ingest::Counters* ingest = nullptr;
   const Latency* batch_latency = nullptr;
+  const BatchStageLatency* batch_stages = nullptr;
   std::optional<http::ServerCounters> server;
   std::optional<std::chrono::sys_seconds> certificate_expiry;
   std::uint64_t offline_keys = 0;          // key files that the service does not need

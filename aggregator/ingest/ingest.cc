@@ -83,6 +83,11 @@ bool Ingest::IsTarget(std::string_view untrusted_target) {
 }
 
 http::Response Ingest::Handle(const http::Request& untrusted_request) {
+  store::StageTimes stages;
+  return Handle(untrusted_request, stages);
+}
+
+http::Response Ingest::Handle(const http::Request& untrusted_request, store::StageTimes& stages) {
   const auto [route, allowed] = RouteOf(untrusted_request.method, untrusted_request.target);
   if (route == nullptr && allowed.empty()) {
     ++counters_.unknown_target;
@@ -103,10 +108,11 @@ http::Response Ingest::Handle(const http::Request& untrusted_request) {
     return Refuse(
         Fail(ErrorCode::kTooLarge, "a batch has at most {} bytes", wire::kMaxBatchBodyBytes));
   }
-  return HandleBody(untrusted_request, *route->purpose);
+  return HandleBody(untrusted_request, *route->purpose, stages);
 }
 
-http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpose purpose) {
+http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpose purpose,
+                                  store::StageTimes& stages) {
   Workspace& workspace = ThreadWorkspace();
   auto envelope = ParseEnvelope(untrusted_request.headers);
   if (!envelope) {
@@ -129,7 +135,10 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
   }
   AgentRate& rate = purpose == Purpose::kBatch ? rate_ : withdrawal_rate_;
   if (auto refusal = CheckRate(rate, agent_id)) return *refusal;
-  Status decoded = workspace.decoder.Decode(untrusted_request.body);
+  stages.End(store::BatchStage::kVerify);
+  Status decoded = workspace.decoder.Decompress(untrusted_request.body);
+  stages.End(store::BatchStage::kDecompress);
+  if (decoded) decoded = workspace.decoder.Parse();
   if (decoded) decoded = wire::ValidateHardwareClass(workspace.decoder.hardware());
   if (!decoded) {
     ++(decoded.error().code == ErrorCode::kTooLarge ? counters_.too_large : counters_.malformed);
@@ -138,7 +147,8 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
   }
   if (purpose == Purpose::kBatch) {
     if (auto refusal = CheckRowRate(workspace.decoder, agent_id)) return *refusal;
-    return AddBatch(batch, agent_id, untrusted_request, workspace);
+    stages.End(store::BatchStage::kDecode);
+    return AddBatch(batch, agent_id, untrusted_request, workspace, stages);
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
                        workspace);

@@ -20,6 +20,7 @@
 #include "aggregator/ingest/revocation.h"
 #include "aggregator/ingest/row_check.h"
 #include "aggregator/ingest/service_names.h"
+#include "aggregator/store/batch_stages.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
@@ -55,7 +56,8 @@ class Ingest {
   static bool IsTarget(std::string_view untrusted_target);
 
   // Returns 200 (the same bytes for a repeated request), or a refusal listed in README.md. Blocks
-  // for a disk sync.
+  // for a disk sync. Ends the stages from kVerify on, as far as the request gets.
+  http::Response Handle(const http::Request& untrusted_request, store::StageTimes& stages);
   http::Response Handle(const http::Request& untrusted_request);
 
   // The response to a request that cannot be queued: 503 with Retry-After.
@@ -103,10 +105,12 @@ class Ingest {
   std::optional<http::Response> Enrol(const std::string& agent_id, wire::Epoch epoch,
                                       std::string_view untrusted_token);
   // Checks envelope, signature and admission, decodes, and calls one of the two below.
-  http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
+  http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose,
+                            store::StageTimes& stages);
   // `request` contains the decoded body.
   http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                          const http::Request& request, Workspace& workspace);
+                          const http::Request& request, Workspace& workspace,
+                          store::StageTimes& stages);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
   // Puts the accepted rows of the decoded batch into `workspace`; kInvalidArgument: they cannot
@@ -138,7 +142,8 @@ class Ingest {
   std::optional<http::Response> CheckDiskRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has accepted the batch.
-  Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
+  Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace,
+                   store::StageTimes& stages);
   // Returns why the row with these totals is too large for the stored row, if so. Errors are the
   // store's.
   Result<std::optional<RowRefusal>> CheckSumsFit(const stats::RowKey& key,

@@ -106,7 +106,8 @@ Result<std::optional<RowRefusal>> Ingest::CheckSumsFit(const stats::RowKey& key,
       .reason = "this row's sums are too close to their limit for a value of this size"});
 }
 
-Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
+Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace,
+                         store::StageTimes& stages) {
   workspace.Start();
   const WallTime now = clock_.Now();
   const std::string hash_key = pseudonyms_.ContributionKeyOf(agent_id);
@@ -114,6 +115,7 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
   FIELDCOST_TRY(contributions.Start(
       store_, {.id = agent_id, .epoch = epoch, .hash_key = hash_key, .current_week = WeekOf(now)},
       workspace.key.hardware));
+  stages.End(store::BatchStage::kContribution);
   workspace.rows.Start({.current_week = WeekOf(now),
                         .last_week = WeekOf(now + kClockSkew),
                         .first_week = store_.first_week(),
@@ -152,6 +154,7 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
                                                             : store::Contribution::kNone);
     ++workspace.answer.accepted_rows;
   }
+  stages.End(store::BatchStage::kCheck);
   return {};
 }
 
@@ -168,14 +171,18 @@ std::optional<http::Response> Ingest::CheckOneEpoch(wire::Epoch epoch,
 }
 
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                                const http::Request& request, Workspace& workspace) {
+                                const http::Request& request, Workspace& workspace,
+                                store::StageTimes& stages) {
   // The agent's contributions must not change between the check and the acceptance.
   const MutexLock agent_lock(LockOf(agent_id));
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (auto refusal = CheckOneEpoch(batch.epoch, agent_id)) return *refusal;
-  if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();
+  if (!CheckRows(agent_id, batch.epoch, workspace, stages)) return RefuseStoreFailure();
+  const std::span<const store::WeekContributions> contributions = workspace.contributions.Finish();
+  stages.End(store::BatchStage::kContribution);
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);
+  stages.End(store::BatchStage::kAnswer);
   auto result =
       store_.Accept({.agent_id = agent_id,
                      .epoch = batch.epoch,
@@ -193,7 +200,8 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
                            return wire::EncodeAnswer(workspace.answer);
                          },
                      .bind = workspace.contributions.binding_to_note(),
-                     .contributions = workspace.contributions.Finish()});
+                     .contributions = contributions,
+                     .stages = &stages});
   if (!result) return RefuseByStore(result.error(), agent_id);
   if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
     ++counters_.bad_sequence;
@@ -208,7 +216,9 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
     if (result->held) held_share_.Take(request.peer_address, result->held_bytes, clock_.Now());
     CountAccepted(*result, agent_id, workspace);
   }
-  return AnswerJson(std::move(result->answer));
+  http::Response response = AnswerJson(std::move(result->answer));
+  stages.End(store::BatchStage::kAnswer);
+  return response;
 }
 
 void Ingest::CountAccepted(const store::AcceptResult& result, const std::string& agent_id,

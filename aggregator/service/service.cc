@@ -10,6 +10,7 @@
 
 #include "aggregator/publish/key_export.h"
 #include "aggregator/service/service_start_check.h"
+#include "aggregator/store/database_sync_times.h"
 #include "aggregator/upkeep/backup.h"
 #include "aggregator/upkeep/data_check.h"
 #include "common/base/file.h"
@@ -116,7 +117,10 @@ Status Service::StartAdmin() {
 }
 
 Status Service::StartStore() {
-  FIELDCOST_ASSIGN(store_, store::Store::Open(config_.store));
+  store::StoreOptions store_options = config_.store;
+  store_options.file_system = store::WithLogSyncTimes(
+      [this](std::chrono::nanoseconds duration) { batch_stages_.AddSync(duration); });
+  FIELDCOST_ASSIGN(store_, store::Store::Open(std::move(store_options)));
   FIELDCOST_ASSIGN(auto pseudonyms, OpenSecret<ingest::Pseudonyms>(
                                         config_, *store_, ingest::kPseudonymSecret, bindings_));
   FIELDCOST_ASSIGN(auto receipts, OpenSecret<ingest::Receipts>(config_, *store_,
@@ -177,16 +181,28 @@ std::string Service::CertifiedUrl() const {
 
 void Service::Route(http::Request request, http::Respond respond) {
   if (!ingest::Ingest::IsTarget(request.target)) return respond(files_->Handle(request));
-  const auto start = SteadyClock::now();
-  // Both are shared with the task only if the pool accepts it.
-  auto task = std::make_shared<std::pair<http::Request, http::Respond>>(std::move(request),
-                                                                        std::move(respond));
-  const bool taken = workers_->TryRun([this, task, start] {
-    http::Response response = ingest_->Handle(task->first);
-    if (task->first.target == wire::kBatchesPath) batch_latency_.Add(SteadyClock::now() - start);
-    task->second(std::move(response));
+  struct Task {
+    http::Request request;
+    http::Respond respond;
+    SteadyClock::time_point received;
+    store::StageTimes stages;
+  };
+  const auto received = SteadyClock::now();
+  store::StageTimes stages(request.first_byte_at);
+  stages.EndAt(store::BatchStage::kReceive, received);
+  // Shared with the pool, which may refuse it.
+  auto task =
+      std::make_shared<Task>(Task{std::move(request), std::move(respond), received, stages});
+  const bool taken = workers_->TryRun([this, task] {
+    task->stages.End(store::BatchStage::kQueue);
+    http::Response response = ingest_->Handle(task->request, task->stages);
+    if (task->request.target == wire::kBatchesPath) {
+      batch_latency_.Add(SteadyClock::now() - task->received);
+      batch_stages_.Add(task->stages);
+    }
+    task->respond(std::move(response));
   });
-  if (!taken) task->second(ingest_->Overloaded());
+  if (!taken) task->respond(ingest_->Overloaded());
 }
 
 void Service::NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows) {
@@ -408,6 +424,7 @@ std::string Service::Metrics() const {
   if (phase_ == Phase::kStarting) return admin::RenderMetrics(state);
   state.ingest = &ingest_->counters();
   state.batch_latency = &batch_latency_;
+  state.batch_stages = &batch_stages_;
   state.server = server_->counters();
   if (const auto validity = server_->certificate_validity()) {
     state.certificate_expiry = validity->end;

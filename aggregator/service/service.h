@@ -107,6 +107,8 @@ class Service {
   http::ServerOptions server_options_;  // as configured, except for a lower limit of connections
   std::atomic<Phase> phase_{Phase::kStarting};
   bool is_open_ = false;
+  admin::Latency batch_latency_;
+  admin::BatchStageLatency batch_stages_;  // the store adds to it
   std::optional<admin::Admin> admin_;
   std::unique_ptr<http::Server> admin_server_;
   std::unique_ptr<store::Store> store_;
@@ -120,7 +122,6 @@ class Service {
   std::optional<PeriodicTask> retention_task_;
   std::optional<Scrub> scrub_;
   std::optional<PeriodicTask> scrub_task_;
-  admin::Latency batch_latency_;
   std::chrono::steady_clock::time_point next_held_warning_;
   std::uint64_t checkpoints_ = 0;  // when memory was last given back
   std::string said_of_clock_;

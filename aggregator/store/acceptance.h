@@ -12,6 +12,7 @@
 
 #include "aggregator/store/accepted_rows.h"
 #include "aggregator/store/batch_record.h"
+#include "aggregator/store/batch_stages.h"
 #include "common/base/result.h"
 #include "common/wire/batch.h"
 
@@ -54,6 +55,8 @@ struct AcceptedBatch {
   std::optional<AgentBinding> bind = {};
   // The batch's first contributions, one entry per week; kept until the batch is withdrawn.
   std::span<const WeekContributions> contributions = {};
+  // Gets the times of the stages from kLedger to kFold; may be null.
+  StageTimes* stages = nullptr;
 };
 
 struct AcceptResult {

@@ -101,7 +101,10 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_TRY(state_->bounds.CheckEpoch(batch.epoch));
   FIELDCOST_ASSIGN(LedgerHead head, state_->ledger.ReadHead(key));
   FIELDCOST_ASSIGN(auto known, state_->ledger.AnswerIfKnown(head, key, sequence));
-  if (known) return std::move(*known);
+  if (known) {
+    EndStage(batch.stages, BatchStage::kLedger);
+    return std::move(*known);
+  }
 
   // 1. Decide whether the batch is held or summed, and whether it releases held batches.
   Database::WriteSet changes(*state_->database);
@@ -123,14 +126,16 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_CHECK(!step.held || step.released.empty());
   FIELDCOST_TRY(state_->ledger.PutDelivery(key, sequence, result.answer, head, changes));
   // 3. Write everything at once; if the batch is summed, together with its additions.
+  EndStage(batch.stages, BatchStage::kLedger);
   if (step.held) {
     FIELDCOST_TRY(state_->sums.Commit(changes));
+    EndStage(batch.stages, BatchStage::kLog);
     state_->held.CountEvicted(result.evicted_batches);
     return result;
   }
   std::vector<Addition> additions = std::move(step.released);
   AppendLoggedBatch(batch, additions.emplace_back(Addition{.sequence = sequence}).record);
-  FIELDCOST_TRY(state_->sums.CommitAdditions(changes, key, additions, *batch.rows));
+  FIELDCOST_TRY(state_->sums.CommitAdditions(changes, key, additions, *batch.rows, batch.stages));
   state_->held.RemoveReleased(key, result.released_batches, step.released_bytes);
   return result;
 }

@@ -129,7 +129,8 @@ Status StoredSums::Commit(Database::WriteSet& changes) {
 }
 
 Status StoredSums::CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
-                                   std::span<const Addition> additions, const AcceptedRows& rows) {
+                                   std::span<const Addition> additions, const AcceptedRows& rows,
+                                   StageTimes* stages) {
   FIELDCOST_CHECK(!additions.empty());
   recent_.AwaitMemory();
   const InsideGate inside(gate_, lock_order::kCommit);
@@ -137,11 +138,13 @@ Status StoredSums::CommitAdditions(Database::WriteSet& changes, std::string_view
     kept_.PutAddition(addition, head_key, last_number_.fetch_add(1) + 1, changes);
   }
   Status status = Write(changes);
+  EndStage(stages, BatchStage::kLog);
   RecordAdder adder(recent_);
   for (const Addition& addition : additions.first(additions.size() - 1)) {
     if (status) status = adder.Add(addition.record);
   }
   if (status) recent_.Add(rows);
+  EndStage(stages, BatchStage::kFold);
   return Finish(status);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aggregator/store/accepted_rows.h"
+#include "aggregator/store/batch_stages.h"
 #include "aggregator/store/database.h"
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/gate.h"
@@ -61,10 +62,12 @@ class StoredSums {
   // Waits until there is room for more recent rows, and writes the changes, durably on return.
   Status Commit(Database::WriteSet& changes) FIELDCOST_EXCLUDES(lock_order::kCommit);
   // Writes the changes together with the additions of a delivery; the last addition has these rows.
-  // REQUIRES: there is at least one.
+  // Ends the stages kLog and kFold if `stages` is not null. REQUIRES: there is at least one
+  // addition.
   Status CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
-                         std::span<const Addition> additions, const AcceptedRows& rows)
-      FIELDCOST_REQUIRES(lock_order::kAgent) FIELDCOST_EXCLUDES(lock_order::kCommit);
+                         std::span<const Addition> additions, const AcceptedRows& rows,
+                         StageTimes* stages) FIELDCOST_REQUIRES(lock_order::kAgent)
+      FIELDCOST_EXCLUDES(lock_order::kCommit);
   // Writes the changes together with a withdrawal's record, and removes the batch with this number
   // once the rows lack it. REQUIRES: every row contains what the record subtracts.
   Status CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,

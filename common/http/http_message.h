@@ -25,6 +25,8 @@ struct Request {
   Headers headers;           // except Host, Content-Length, Connection, User-Agent
   std::string body;
   std::string peer_address;  // server side only: textual address without port
+  // Server side only: when the first byte was read.
+  std::chrono::steady_clock::time_point first_byte_at{};
 };
 
 struct Response {

@@ -139,6 +139,8 @@ asio::awaitable<TcpSession::Io> TcpSession::Write(asio::const_buffer bytes) {
 asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
   Arm(core_.options.header_timeout);
   HeadScan scan;
+  bool has_begun = !received_.empty();
+  if (has_begun) first_byte_at_ = steady_clock::now();
   for (;;) {
     Enter(request_number_ == 0 ? State::kFirstHead
           : received_.empty()  ? State::kIdle
@@ -153,6 +155,7 @@ asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
     if (outcome == HeadScan::Outcome::kComplete) break;
     const Io read = co_await ReadSome();
     if (read.error) co_return tl::unexpected(Refusal{kCloseSilently, ""});
+    if (!std::exchange(has_begun, true)) first_byte_at_ = steady_clock::now();
     received_.append(chunk_.data(), read.size);
   }
   auto head =
@@ -239,7 +242,8 @@ asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
   Request request{.method = std::move(head->method),
                   .target = std::move(head->target),
                   .headers = std::move(head->headers),
-                  .peer_address = peer};
+                  .peer_address = peer,
+                  .first_byte_at = first_byte_at_};
   const bool received = co_await ReceiveBody(*head, request.body);
   if (!received || closed()) {
     Close();

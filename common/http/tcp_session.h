@@ -116,6 +116,8 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   std::uint64_t request_number_ = 0;  // of the last request head; 1 = the first
   std::optional<Response> answer_;    // the handler's response, in kAnswering
   std::string received_;              // not yet consumed
+  // When the first byte of the current request was read.
+  std::chrono::steady_clock::time_point first_byte_at_;
   std::array<char, kReadBytes> chunk_;
 };
 

@@ -26,6 +26,11 @@ void MetricsText::BeginGauges(std::string name, std::string help) {
       {.name = std::move(name), .help = std::move(help), .type = MetricType::Gauge});
 }
 
+void MetricsText::BeginHistograms(std::string name, std::string help) {
+  families_.push_back(
+      {.name = std::move(name), .help = std::move(help), .type = MetricType::Histogram});
+}
+
 void MetricsText::AddValue(double value, const MetricLabel* label) {
   FIELDCOST_CHECK(!families_.empty());
   ClientMetric metric;
@@ -36,11 +41,15 @@ void MetricsText::AddValue(double value, const MetricLabel* label) {
   families_.back().metric.push_back(std::move(metric));
 }
 
-void MetricsText::Histogram(std::string name, std::string help,
-                            std::span<const double> upper_bounds,
-                            std::span<const std::uint64_t> counts, double sum) {
+void MetricsText::AddBuckets(std::span<const double> upper_bounds,
+                             std::span<const std::uint64_t> counts, double sum,
+                             const MetricLabel* label) {
   FIELDCOST_CHECK(counts.size() == upper_bounds.size() + 1);
+  FIELDCOST_CHECK(!families_.empty() && families_.back().type == MetricType::Histogram);
   ClientMetric metric;
+  if (label != nullptr) {
+    metric.label.push_back({std::string(label->name), std::string(label->value)});
+  }
   std::uint64_t cumulative = 0;
   for (std::size_t i = 0; i < upper_bounds.size(); ++i) {
     cumulative += counts[i];
@@ -48,10 +57,20 @@ void MetricsText::Histogram(std::string name, std::string help,
   }
   metric.histogram.sample_count = cumulative + counts.back();
   metric.histogram.sample_sum = sum;
-  families_.push_back({.name = std::move(name),
-                       .help = std::move(help),
-                       .type = MetricType::Histogram,
-                       .metric = {std::move(metric)}});
+  families_.back().metric.push_back(std::move(metric));
+}
+
+void MetricsText::Histogram(std::string name, std::string help,
+                            std::span<const double> upper_bounds,
+                            std::span<const std::uint64_t> counts, double sum) {
+  BeginHistograms(std::move(name), std::move(help));
+  AddBuckets(upper_bounds, counts, sum, nullptr);
+}
+
+void MetricsText::AddHistogram(std::span<const double> upper_bounds,
+                               std::span<const std::uint64_t> counts, double sum,
+                               const MetricLabel& label) {
+  AddBuckets(upper_bounds, counts, sum, &label);
 }
 
 std::string MetricsText::Text() const { return prometheus::TextSerializer().Serialize(families_); }

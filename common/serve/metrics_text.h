@@ -40,9 +40,10 @@ class MetricsText {
     BeginGauges(std::move(name), std::move(help));
     AddValue(static_cast<double>(value), nullptr);
   }
-  // Starts a family of values with one label each.
+  // Starts a family of values, or histograms, with one label each.
   void BeginCounters(std::string name, std::string help);
   void BeginGauges(std::string name, std::string help);
+  void BeginHistograms(std::string name, std::string help);
   // Adds a value to the family that was started last. REQUIRES: there is one.
   void Add(MetricValue auto value, const MetricLabel& label) {
     AddValue(static_cast<double>(value), &label);
@@ -51,11 +52,17 @@ class MetricsText {
   // one more count than bounds.
   void Histogram(std::string name, std::string help, std::span<const double> upper_bounds,
                  std::span<const std::uint64_t> counts, double sum);
+  // Adds a histogram to the family that was started last. REQUIRES: as Histogram(); it is a family
+  // of histograms.
+  void AddHistogram(std::span<const double> upper_bounds, std::span<const std::uint64_t> counts,
+                    double sum, const MetricLabel& label);
 
   std::string Text() const;
 
  private:
   void AddValue(double value, const MetricLabel* label);
+  void AddBuckets(std::span<const double> upper_bounds, std::span<const std::uint64_t> counts,
+                  double sum, const MetricLabel* label);
 
   std::vector<prometheus::MetricFamily> families_;
 };

@@ -156,16 +156,19 @@ struct BatchDecoder::State {
   proto::Batch batch;
   RowTableReader reader;
   stats::HardwareClass hardware;
-  std::size_t decoded_bytes = 0;
+  std::string_view untrusted_bytes;  // decompressed; in `decompressor`
 
-  Status Decode(std::string_view untrusted_body);
+  Status Decompress(std::string_view untrusted_body);
+  Status Parse();
 };
 
-Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
-  FIELDCOST_ASSIGN(const std::string_view bytes,
-                   decompressor.Decompress(untrusted_body, kBatchLimits));
-  decoded_bytes = bytes.size();
-  FIELDCOST_TRY(ParseMessage(bytes, batch));
+Status BatchDecoder::State::Decompress(std::string_view untrusted_body) {
+  FIELDCOST_ASSIGN(untrusted_bytes, decompressor.Decompress(untrusted_body, kBatchLimits));
+  return {};
+}
+
+Status BatchDecoder::State::Parse() {
+  FIELDCOST_TRY(ParseMessage(untrusted_bytes, batch));
   if (batch.format_version() != kBatchFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "batch format version {}, only {} is understood",
                 batch.format_version(), kBatchFormatVersion);
@@ -182,13 +185,21 @@ BatchDecoder::BatchDecoder() : state_(std::make_unique<State>()) {}
 
 BatchDecoder::~BatchDecoder() = default;
 
+Status BatchDecoder::Finish(Status status) {
+  if (status) return status;
+  state_ = std::make_unique<State>();
+  return Within(std::move(status).error(), "decoding a batch");
+}
+
+Status BatchDecoder::Decompress(std::string_view untrusted_body) {
+  return Finish(state_->Decompress(untrusted_body));
+}
+
+Status BatchDecoder::Parse() { return Finish(state_->Parse()); }
+
 Status BatchDecoder::Decode(std::string_view untrusted_body) {
-  if (Status status = state_->Decode(untrusted_body); !status) {
-    // A hostile batch may have made the buffers large; they are not kept.
-    state_ = std::make_unique<State>();
-    return Within(std::move(status).error(), "decoding a batch");
-  }
-  return {};
+  FIELDCOST_TRY(Decompress(untrusted_body));
+  return Parse();
 }
 
 std::uint32_t BatchDecoder::field_policy_version() const {
@@ -199,7 +210,7 @@ const stats::HardwareClass& BatchDecoder::hardware() const { return state_->hard
 
 std::size_t BatchDecoder::row_count() const { return state_->reader.row_count(); }
 
-std::size_t BatchDecoder::decoded_bytes() const { return state_->decoded_bytes; }
+std::size_t BatchDecoder::decoded_bytes() const { return state_->untrusted_bytes.size(); }
 
 void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
   const RowNumbers numbers = state_->reader.Get(index, row.api, row.histogram);

@@ -103,6 +103,10 @@ class BatchDecoder {
   // On success the accessors below refer to this batch until the next call; after a failure there
   // are no rows.
   Status Decode(std::string_view untrusted_body);
+  // The two halves of Decode(). REQUIRES: Parse() follows a Decompress() that succeeded; the
+  // accessors may be used after both.
+  Status Decompress(std::string_view untrusted_body);
+  Status Parse();
 
   std::uint32_t field_policy_version() const;
   const stats::HardwareClass& hardware() const;
@@ -115,6 +119,9 @@ class BatchDecoder {
 
  private:
   struct State;
+  // Returns `status`; if it is an error, drops the buffers, which a hostile batch may have made
+  // large.
+  Status Finish(Status status);
   std::unique_ptr<State> state_;
 };
 

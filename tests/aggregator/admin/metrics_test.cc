@@ -34,6 +34,16 @@ class MetricsTest : public ::testing::Test {
     latency_.Add(std::chrono::milliseconds(3));
     latency_.Add(std::chrono::milliseconds(3));
     latency_.Add(std::chrono::seconds(60));
+    using std::chrono::microseconds;
+    const store::StageTimes::Clock::time_point begin;
+    store::StageTimes times(begin);
+    times.EndAt(store::BatchStage::kReceive, begin + microseconds(400));
+    times.EndAt(store::BatchStage::kVerify, begin + microseconds(402));
+    times.EndAt(store::BatchStage::kReceive, begin + microseconds(502));
+    stages_.Add(times);
+    stages_.Add(store::StageTimes(begin));  // of a batch that was refused at once
+    stages_.AddSync(microseconds(2));
+    stages_.AddSync(std::chrono::seconds(11));
     counters_.accepted_batches = 12;
     counters_.bad_signature = 3;
     state_ = {
@@ -42,6 +52,7 @@ class MetricsTest : public ::testing::Test {
         .free_bytes = 1U << 30U,
         .ingest = &counters_,
         .batch_latency = &latency_,
+        .batch_stages = &stages_,
         .server = http::ServerCounters{.connections = 5, .deadlines = 2},
         .certificate_expiry = std::chrono::sys_seconds(std::chrono::seconds(2'000'000'000)),
         .offline_keys = 2,
@@ -58,6 +69,7 @@ class MetricsTest : public ::testing::Test {
 
   ingest::Counters counters_;
   Latency latency_;
+  BatchStageLatency stages_;
   ServiceState state_;
 };
 
@@ -85,7 +97,16 @@ TEST_F(MetricsTest, EachNumberHasItsNameAndUnit) {
            {"fieldcost_batch_duration_seconds_bucket{le=\"0.005\"}", "2"},
            {"fieldcost_batch_duration_seconds_bucket{le=\"30\"}", "2"},
            {"fieldcost_batch_duration_seconds_bucket{le=\"+Inf\"}", "3"},
-           {"fieldcost_batch_duration_seconds_count", "3"}}) {
+           {"fieldcost_batch_duration_seconds_count", "3"},
+           {"fieldcost_batch_stage_duration_seconds_bucket{stage=\"receive\",le=\"0.00025\"}", "0"},
+           {"fieldcost_batch_stage_duration_seconds_bucket{stage=\"receive\",le=\"0.0005\"}", "1"},
+           {"fieldcost_batch_stage_duration_seconds_bucket{stage=\"verify\",le=\"1e-05\"}", "1"},
+           {"fieldcost_batch_stage_duration_seconds_count{stage=\"receive\"}", "1"},
+           {"fieldcost_batch_stage_duration_seconds_sum{stage=\"receive\"}", "0.0005"},
+           {"fieldcost_batch_stage_duration_seconds_count{stage=\"answer\"}", "0"},
+           {"fieldcost_store_log_sync_duration_seconds_bucket{le=\"1e-05\"}", "1"},
+           {"fieldcost_store_log_sync_duration_seconds_bucket{le=\"10\"}", "1"},
+           {"fieldcost_store_log_sync_duration_seconds_count", "2"}}) {
     EXPECT_THAT(samples, Contains(Pair(name, value)));
   }
   EXPECT_EQ(samples.count("fieldcost_retention_last_success_timestamp_seconds"), 0U);
@@ -99,6 +120,15 @@ TEST_F(MetricsTest, EveryCounterOfIngestIsShown) {
     EXPECT_THAT(samples, Contains(Key(info.refusal ? "fieldcost_ingest_refusals_total{reason=\"" +
                                                          name + "\"}"
                                                    : "fieldcost_ingest_" + name + "_total")));
+  }
+}
+
+TEST_F(MetricsTest, EveryStageOfABatchIsShown) {
+  const auto samples = Samples(RenderMetrics(state_));
+  for (std::size_t i = 0; i < store::kBatchStages; ++i) {
+    const std::string name(store::Name(static_cast<store::BatchStage>(i)));
+    EXPECT_THAT(samples, Contains(Key("fieldcost_batch_stage_duration_seconds_count{stage=\"" +
+                                      name + "\"}")));
   }
 }
 

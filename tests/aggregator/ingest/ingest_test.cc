@@ -73,6 +73,28 @@ TEST_F(IngestTest, AGoodBatchIsAddedWithItsHardwareClassAndContribution) {
   EXPECT_EQ(ingest_.counters().accepted_rows, 3U);
 }
 
+TEST_F(IngestTest, EachStageOfABatchIsTimed) {
+  const auto ended = [this](const http::Request& request, int status) {
+    store::StageTimes times;
+    EXPECT_EQ(ingest_.Handle(request, times).status, status);
+    std::string names;
+    for (std::size_t i = 0; i < store::kBatchStages; ++i) {
+      const auto stage = static_cast<store::BatchStage>(i);
+      if (times.of(stage)) names += std::string(store::Name(stage)) + " ";
+    }
+    return names;
+  };
+  const std::string before_store = "verify decompress decode contribution check ";
+  EXPECT_EQ(ended(SignedRequest(key_, 1, TestContent(3, kWeek)), 200),
+            before_store + "ledger log fold answer ");
+  EXPECT_EQ(ended(SignedRequest(key_, 1, TestContent(3, kWeek)), 200),
+            before_store + "ledger answer ");
+  EXPECT_EQ(ended(SignedRequest(key_, 2, std::string("no frame")), 400), "verify decompress ");
+  http::Request forged = SignedRequest(key_, 2, TestContent(3, kWeek));
+  SetHeader(forged, wire::kSequenceHeader, "3");
+  EXPECT_EQ(ended(forged, 401), "");
+}
+
 TEST_F(IngestTest, AReplayIsAnsweredWithTheSameBytesAndAddsNothing) {
   wire::BatchContent content = TestContent(2, kWeek);
   content.rows[1].week = 1;  // one rejected row, so that the response has a reason to report

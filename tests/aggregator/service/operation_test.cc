@@ -88,10 +88,16 @@ TEST_F(OperationTest, AdminListenerReportsHealth) {
         "fieldcost_ingest_replayed_batches_total 1\n", "fieldcost_ingest_accepted_rows_total 4\n",
         "fieldcost_ingest_refusals_total{reason=\"malformed\"} 1\n",
         "fieldcost_batch_duration_seconds_count 3\n", "fieldcost_store_sequence 1\n",
+        "fieldcost_batch_stage_duration_seconds_count{stage=\"receive\"} 3\n",
+        "fieldcost_batch_stage_duration_seconds_count{stage=\"queue\"} 3\n",
+        "fieldcost_batch_stage_duration_seconds_count{stage=\"decode\"} 2\n",
+        "fieldcost_batch_stage_duration_seconds_count{stage=\"ledger\"} 2\n",
+        "fieldcost_batch_stage_duration_seconds_count{stage=\"fold\"} 1\n",
         "fieldcost_http_requests_total 3\n", "fieldcost_publication_runs_total 1\n"}) {
     EXPECT_THAT(metrics, HasSubstr(line));
   }
   EXPECT_THAT(metrics, HasSubstr("fieldcost_certificate_expiry_timestamp_seconds "));
+  EXPECT_THAT(metrics, Not(HasSubstr("fieldcost_store_log_sync_duration_seconds_count 0\n")));
   EXPECT_THAT(metrics, Not(HasSubstr(key_.public_key().Hex())));
   EXPECT_EQ(Command(admin::kPublishPath, "", "guess").status, 401);
   EXPECT_THAT(Command(admin::kPublishPath).body, StartsWith(R"({"version":2,"store_sequence":1,)"));

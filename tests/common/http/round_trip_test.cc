@@ -48,6 +48,32 @@ TEST_F(RoundTripTest, MethodTargetHeadersAndBodyArriveAndComeBack) {
   EXPECT_EQ(seen.peer_address, "127.0.0.1");
 }
 
+TEST_F(RoundTripTest, EachRequestHasTheTimeOfItsFirstByte) {
+  using std::chrono::steady_clock;
+  std::vector<steady_clock::time_point> began;
+  std::vector<steady_clock::time_point> answered;
+  std::mutex mutex;
+  StartTls([&](const Request& request, const Respond& respond) {
+    const std::lock_guard lock(mutex);
+    began.push_back(request.first_byte_at);
+    answered.push_back(steady_clock::now());
+    respond({});
+  });
+  const auto start = steady_clock::now();
+  Client client = MakeClient();
+  for (const std::size_t size : {0U, 100'000U, 1U}) {
+    const Request request{.method = "POST", .target = "/", .body = std::string(size, 'x')};
+    ASSERT_TRUE(client.Send(request));
+  }
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(began.size(), 3U);
+  EXPECT_GE(began[0], start);
+  for (std::size_t i = 0; i < began.size(); ++i) EXPECT_LE(began[i], answered[i]);
+  // It is not that of the previous request on the connection.
+  EXPECT_GE(began[1], answered[0]);
+  EXPECT_GE(began[2], answered[1]);
+}
+
 TEST_F(RoundTripTest, TheServerIsVerifiedByNameToo) {
   StartTls(Echo);
   ClientOptions options = Options();

@@ -42,5 +42,21 @@ TEST(MetricsTextTest, AHistogramIsCumulative) {
   }
 }
 
+TEST(MetricsTextTest, HistogramsOfAFamilyHaveLabels) {
+  constexpr std::array kBounds = {0.5};
+  constexpr std::array<std::uint64_t, 2> kCounts = {1, 2};
+  MetricsText metrics;
+  metrics.BeginHistograms("h", "H.");
+  metrics.AddHistogram(kBounds, kCounts, 9.5, {"stage", "x"});
+  metrics.AddHistogram(kBounds, kCounts, 0.5, {"stage", "y"});
+  const std::string text = metrics.Text();
+  EXPECT_EQ(text.find("# TYPE h histogram"), text.rfind("# TYPE h histogram"));
+  for (const char* line :
+       {"h_bucket{stage=\"x\",le=\"0.5\"} 1\n", "h_bucket{stage=\"x\",le=\"+Inf\"} 3\n",
+        "h_count{stage=\"x\"} 3\n", "h_sum{stage=\"x\"} 9.5\n", "h_sum{stage=\"y\"} 0.5\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 }  // namespace
 }  // namespace fieldcost::serve

@@ -57,6 +57,21 @@ TEST(HostileBatchTest, TruncationAtEveryByteIsRefused) {
   }
 }
 
+TEST(HostileBatchTest, BothHalvesOfDecodingNameWhatTheyDo) {
+  BatchDecoder decoder;
+  const Status not_zstd = decoder.Decompress("not a frame");
+  ASSERT_EQ(CodeOf(not_zstd), ErrorCode::kCorrupt);
+  EXPECT_EQ(not_zstd.error().message.rfind("decoding a batch: ", 0), 0U);
+  ASSERT_TRUE(decoder.Decompress(Compress("not a message", 3).value()).has_value());
+  const Status no_message = decoder.Parse();
+  ASSERT_EQ(CodeOf(no_message), ErrorCode::kCorrupt);
+  EXPECT_EQ(no_message.error().message.rfind("decoding a batch: ", 0), 0U);
+  EXPECT_EQ(decoder.row_count(), 0U);
+  ASSERT_TRUE(decoder.Decompress(EncodeBatch(SampleBatch()).value()).has_value());
+  ASSERT_TRUE(decoder.Parse().has_value());
+  EXPECT_EQ(decoder.row_count(), SampleBatch().rows.size());
+}
+
 TEST(HostileBatchTest, NoFlippedBitChangesTheContentUnseen) {
   const std::string body = EncodeBatch(SampleBatch()).value();
   BatchDecoder decoder;
