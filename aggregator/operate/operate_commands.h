@@ -23,6 +23,7 @@ command::Command KeysCommand();
 command::Command DemoCommand();
 command::Command InitCommand();
 command::Command InvitationCommand();
+command::Command BenchCommand();
 
 // The configuration given by --config; kInvalidArgument: --config is missing.
 Result<Config> ConfigOf(const command::Arguments& arguments);

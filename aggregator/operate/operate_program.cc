@@ -52,10 +52,10 @@ command::Command Program(command::Command serve) {
                   {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
   program.without = serve.without;
-  program.commands = {std::move(serve), VerifyCommand(),     RecoverCommand(),   PublishCommand(),
-                      CompactCommand(), ExpireCommand(),     RevokeCommand(),    BackupCommand(),
-                      RestoreCommand(), PolicyCommand(),     KeysCommand(),      DemoCommand(),
-                      InitCommand(),    InvitationCommand(), VerifyTreeCommand()};
+  program.commands = {std::move(serve), VerifyCommand(),     RecoverCommand(),    PublishCommand(),
+                      CompactCommand(), ExpireCommand(),     RevokeCommand(),     BackupCommand(),
+                      RestoreCommand(), PolicyCommand(),     KeysCommand(),       DemoCommand(),
+                      InitCommand(),    InvitationCommand(), VerifyTreeCommand(), BenchCommand()};
   return program;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "aggregator/bench/disk.h"
 #include "aggregator/store/compact_row.h"
 #include "tests/bench/traffic.h"
 
@@ -65,8 +66,5 @@ Status RunAccept(const Path& data_dir, const AcceptOptions& options, std::uint32
 
 // Prints the durations of `count` fdatasync() calls, each after appending 128 KiB.
 Status RunSync(const Path& directory, unsigned count);
-
-// Returns the `percent`-th percentile. REQUIRES: `values` is not empty.
-double Percentile(std::vector<double>& values, double percent);
 
 }  // namespace fieldcost::bench

@@ -1,14 +1,9 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "aggregator/store/store_row_codec.h"
-#include "common/base/file.h"
-#include "common/base/units.h"
 #include "tests/bench/aggregator_bench.h"
 
 namespace fieldcost::bench {
@@ -24,15 +19,6 @@ double Seconds(clockid_t clock) {
 
 double ProcessSeconds() { return Seconds(CLOCK_PROCESS_CPUTIME_ID); }
 double ThreadSeconds() { return Seconds(CLOCK_THREAD_CPUTIME_ID); }
-
-double Percentile(std::vector<double>& values, double percent) {
-  const auto index =
-      std::min(values.size() - 1,
-               static_cast<std::size_t>(static_cast<double>(values.size()) * percent / 100));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
-                   values.end());
-  return values[index];
-}
 
 Status ForEachRow(std::span<const SentBatch> batches,
                   const std::function<Status(const DecodedRow&)>& visit,
@@ -91,24 +77,8 @@ Status RunFloor(std::span<const SentBatch> batches) {
 }
 
 Status RunSync(const Path& directory, unsigned count) {
-  const Path path = directory / "sync";
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.valid()) return ErrnoError("open", path, errno);
-  Random random(1);
-  std::string block(128 * kKiB, '\0');
-  for (char& byte : block) byte = static_cast<char>(random.Next());
-  std::vector<double> times;
-  for (unsigned i = 0; i < count; ++i) {
-    const double start = Seconds(CLOCK_MONOTONIC);
-    if (::write(fd.get(), block.data(), block.size()) != static_cast<ssize_t>(block.size()) ||
-        ::fdatasync(fd.get()) != 0) {
-      return ErrnoError("write", path, errno);
-    }
-    times.push_back((Seconds(CLOCK_MONOTONIC) - start) * 1e3);
-  }
-  ::unlink(path.c_str());
-  const double median = Percentile(times, 50);
-  fmt::print("{{\"p50_ms\":{:.3f},\"p99_ms\":{:.3f}}}\n", median, Percentile(times, 99));
+  FIELDCOST_ASSIGN(const Quantiles times, MeasureSyncs(directory, SyncCall::kFdatasync, count));
+  fmt::print("{{\"p50_ms\":{:.3f},\"p99_ms\":{:.3f}}}\n", times.p50_ms, times.p99_ms);
   return {};
 }
 

@@ -78,9 +78,10 @@ TABLE = {
     "aggregator/operate": (["base", "command", "crypto", "draw", "http", "serve", "admin", "aggregator_config",
                             "ingest", "publish", "store", "wire"], ["boost/json"]),
     # A file for each command, on top of what they share.
-    "aggregator/operate/commands": (["base", "command", "admin", "aggregator_config", "demo", "ingest", "operate",
-                                     "publish", "upkeep"], []),
+    "aggregator/operate/commands": (["base", "command", "admin", "aggregator_config", "bench", "demo", "ingest",
+                                     "operate", "publish", "upkeep"], []),
     "aggregator/demo": (["base", "shm", "stats", "wire", "crypto", "http", "ingest", "publish", "store"], []),
+    "aggregator/bench": (["base", "shm", "stats", "wire", "crypto", "http", "ingest", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),

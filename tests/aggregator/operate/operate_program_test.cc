@@ -103,7 +103,7 @@ TEST(ProgramTest, EachCommandHasHelpWithAnExampleThatFitsATerminal) {
     ++commands;
   };
   look(TestProgram());
-  EXPECT_EQ(commands, 25U);
+  EXPECT_EQ(commands, 26U);
 }
 
 TEST(ProgramTest, WithoutACommandItServes) {
