@@ -31,7 +31,9 @@ Status ForEachRow(std::span<const SentBatch> batches,
                   const std::function<Status(const DecodedRow&)>& visit,
                   const std::function<Status()>& end_of_batch);
 
-// The floor for ingest: decodes and sums in memory, on one thread.
+// The floor for ingest: decodes and sums in memory, on one thread, everything that a stored row
+// contains: buckets, untimed calls and, of first contributions, scalars, weights and sizes. Not
+// included: the checks of rows, the ledger, contributions by agent, and everything durable.
 Status RunFloor(std::span<const SentBatch> batches);
 
 // Ingest with RocksDB's merge operator: one Merge per row, one synced write per batch.

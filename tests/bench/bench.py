@@ -12,12 +12,15 @@ does not work here is reported as null ("missing" in the table), never omitted.
   row 4  start      wall µs of starting a program  floor: an empty preload library
   row 5  programs   wall ms, 1 run in 16 measured  floor: the same programs without the agent
   row 6  daemon     the daemon with nothing to do  no floor: memory, CPU time, wake-ups
-  row 7  ingest     bucket-adds per second         floor: decode and sum in memory, one core
-  row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99
+  row 7  ingest     bucket-adds per second         floor: decode and sum in memory, one core. And memory, and
+                    bytes written per acknowledged byte
+  row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99, + CPU time of a batch;
+                    also the median and p99.9
   row 9  publish    wall s of publishing 1 M rows  floor: reading them from the store
   row 7, 9 scaling  growth of costs at 8 x size    floor: proportional growth
   row 10 lookup      CPU µs of a look-up, 1 M APIs, p99; floor: the same rows from SQLite, not decoded
   row 10 lsp_hover  wall ms of a hover, 1 M APIs, p99; floor: a hover on a comment. Each after an edit
+  row 11 catalog_size bytes per published row      no floor: the synthetic fleet of fieldcost-aggregator demo
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
   row 13 lab_passes  passes per scenario            floor: the APIs that share a stack
   row 13 lab_map     CPU ns per call of the map     no floor
@@ -55,6 +58,7 @@ Exit status: 0 if every target is met, 1 if one is missed, 2 if a benchmark coul
 
 import argparse
 import functools
+import json
 import os
 import re
 import shutil
@@ -227,10 +231,10 @@ class Bench:
         uftrace, uprobe = self.uftrace(), self.uprobe()
         value, floor = at["measured"], at["floor"]
         ok = value <= 1.2 * floor
-        ok = ok and uftrace is not None and value <= uftrace / 3
+        ok = ok and uftrace is not None and value <= uftrace / 2
         ok = ok and uprobe is not None and value <= uprobe / 40
         yield {"row": 1, "name": "call", "unit": "ns", "value": value, "floor": floor,
-               "ratio": value / floor, "target": "<= 1.20 x floor, 1/3 uftrace, 1/40 uprobe pair",
+               "ratio": value / floor, "target": "<= 1.20 x floor, 1/2 uftrace, 1/40 uprobe pair",
                "ok": ok, "peers": {"plain call": at["plain"], "uftrace": uftrace,
                                    "bpftrace uprobe pair": uprobe,
                                    "LTTng-UST tracepoint pair": self.lttng(),
@@ -262,7 +266,7 @@ class Bench:
         })
         value, floor = at["sampled"], at["plain"]
         yield {"row": 3, "name": "sampled, 1 in 16 timed", "unit": "ns", "value": value, "floor": floor,
-               "ratio": value / floor, "target": "<= plain + 2.5 ns", "ok": value <= floor + 2.5,
+               "ratio": value / floor, "target": "<= plain + 3.5 ns", "ok": value <= floor + 3.5,
                "peers": {}}
 
     def budget(self):
@@ -309,8 +313,7 @@ class Bench:
                    "ok": value <= floor + limit, "peers": {}}
         # Our own program, without the agent: shell completion runs it.
         yield {"row": 4, "name": "fieldcost --version", "unit": "us", "value": at["version"], "floor": at["empty"],
-               "ratio": at["version"] / at["empty"], "target": "<= 10000 us", "ok": at["version"] <= 10000, "peers": {}}
-
+               "ratio": at["version"] / at["empty"], "target": "<= 5000 us", "ok": at["version"] <= 5000, "peers": {}}
 
     def openssl_speed(self, environment):
         """Returns the ms for hashing 100 MB in pieces of 1 KiB, as reported by openssl."""
@@ -434,13 +437,16 @@ class Bench:
         """The other results are shown as peers, in ms."""
         at = self.look_ups
         rest = {name.replace("_", " ") + ", ms": at[name][0] / 1000
-                for name in ("search_without_match", "search_with_matches", "nearest", "freshness")}
+                for name in ("search_with_matches", "nearest", "freshness")}
         for name, limit, peers in (("exact", 50, {}), ("prefix", 1000, rest)):
             value, floor = at[name][1], at[name + "_floor"][1]
             yield {"row": 10, "name": f"look-up, {name}, p99", "unit": "µs", "value": value, "floor": floor,
                    "ratio": value / floor, "target": f"<= {limit}", "ok": value <= limit,
                    "peers": {"p50": at[name][0], "floor p50": at[name + "_floor"][0], "wall p99": at[name][3],
                              "floor wall p99": at[name + "_floor"][3], **peers}}
+        median, value, *_ = at["search_without_match"]
+        yield {"row": 10, "name": "look-up, no match, p99", "unit": "µs", "value": value, "floor": None, "ratio": None,
+               "target": "<= 10000", "ok": value <= 10_000, "peers": {"p50": median}}
 
     def lsp_hover(self):
         """Uses the same catalogue. Wall time depends on other load. CPU time is the server's, for one hover, one hover
@@ -451,6 +457,17 @@ class Bench:
         yield {"row": 10, "name": "hover, end to end, p99", "unit": "ms", "value": value, "floor": floor,
                "ratio": value / floor, "target": "<= 5", "ok": value <= 5,
                "peers": {"p50": hovers[len(hovers) // 2], "floor p50": floors[len(floors) // 2], "CPU": cpu_ms}}
+
+    def catalog_size(self):
+        """The demo publishes rows of about seven buckets."""
+        directory = self.state / "demo"
+        made = json.loads(subprocess.run([self.build / "bin" / "fieldcost-aggregator", "demo", "--data", directory,
+                                          "--json"], stdout=subprocess.PIPE, timeout=300, check=True).stdout)
+        fragments = [path.stat().st_size for path in (directory / "publish/fragments").iterdir()]
+        value = sum(fragments) / made["published_rows"]
+        yield {"row": 11, "name": "catalogue, a published row", "unit": "B", "value": value, "floor": None,
+               "ratio": None, "target": "<= 125", "ok": value <= 125,
+               "peers": {"rows": made["published_rows"], "fragments": len(fragments)}}
 
     def anomaly(self):
         """Checks synthetic costs. The harder case is equal machines, which requires every draw."""
@@ -516,9 +533,8 @@ def main():
     of_trace = ["trace_call", "trace_branch"]
     only_by_name = {"planted_change", "probe_planted", "soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
-             "lookup",
-             "lsp_hover", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace, "trace_sampling",
-             "planted_change", "unwind", "idle", "probe", "probe_rate", "probe_planted", "fleet"]
+             "lookup", "lsp_hover", "catalog_size", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace,
+             "trace_sampling", "planted_change", "unwind", "idle", "probe", "probe_rate", "probe_planted", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object per line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")

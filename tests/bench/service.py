@@ -15,6 +15,29 @@ def run_json(command, timeout=600):
     return json.loads(done.stdout)
 
 
+def split_cores():
+    """Returns two lists of cores for taskset: the last one alone, and all others. The same list twice if there is only
+    one."""
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
+    return ",".join(cores[-1:]), ",".join(cores[:-1] or cores)
+
+
+def on_cores(cores, command):
+    """Returns the command, restricted to these cores if there are any."""
+    return ["taskset", "--cpu-list", cores, *command] if cores else list(command)
+
+
+def written_bytes(pid):
+    """Returns how many bytes the process has caused to be written to disks so far, less those whose file was removed
+    first. None if the kernel does not report this."""
+    try:
+        with open(f"/proc/{pid}/io") as file:
+            counts = dict(line.split(": ") for line in file)
+        return int(counts["write_bytes"]) - int(counts["cancelled_write_bytes"]) or None
+    except (OSError, KeyError):
+        return None
+
+
 def cpu_seconds(pids):
     """Returns the CPU time that processes have used so far, user and system."""
     ticks = 0
@@ -57,7 +80,7 @@ def make_certificates(directory):
 class Service:
     """A running fieldcost-aggregator with its own directory, stopped by its pid."""
 
-    def __init__(self, build, directory, data="data", threshold=5, threads=2, more=""):
+    def __init__(self, build, directory, data="data", threshold=5, threads=2, more="", cores=""):
         self.directory = directory
         self.ca = directory / "ca.pem"
         if not self.ca.exists():
@@ -76,7 +99,8 @@ class Service:
         self.root = directory / data / "publish" / "root" / "1"
         self.program = build / "bin" / "fieldcost-aggregator"
         self.config = config
-        self.process = subprocess.Popen([self.program, "--config", config], stdout=subprocess.DEVNULL,
+        self.written = None  # bytes, once it is stopped
+        self.process = subprocess.Popen(on_cores(cores, [self.program, "--config", config]), stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True)
         self.lines = []
         self.changed = threading.Condition()
@@ -127,6 +151,8 @@ class Service:
     def stop(self):
         """Stops the service; returns its CPU seconds since it was ready, including the last checkpoint."""
         self.process.send_signal(signal.SIGTERM)
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
+        self.written = written_bytes(self.process.pid)
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         if self.process.returncode != 0:
