@@ -2,6 +2,7 @@
 what run_times.sh announces and records."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -195,9 +196,18 @@ class RunTimesTest(unittest.TestCase):
         self.assertIn("== at most about 5 minutes", self.run_with("", 4, "announce quick")[0])
         stages = "announce all_tests; begin_stage one; begin_stage two; print_times "
         output, recorded = self.run_with("", 2, stages + "0")
-        self.assertRegex(output, r"0\.0 min  one\n +0\.0 min  two\n== 0\.0 minutes in all\n")
+        self.assertRegex(output, r"0\.0 min +\d CPU s  one\n +0\.0 min +\d CPU s  two\n"
+                                 r"== 0\.0 minutes and \d CPU seconds in all\n")
         self.assertRegex(recorded, r"^all_tests 0 2 \d{4}-\d\d-\d\d\n$")
         self.assertEqual(self.run_with("", 2, stages + "1")[1], "")
+
+    def test_the_cpu_time_of_descendants_belongs_to_the_stage_that_started_them(self):
+        busy = "import time\nwhile time.process_time() < 2.1: pass"
+        child = f"sh -c '\"$0\" -c \"$1\"; :' {sys.executable} '{busy}'"
+        stages = f"begin_stage idle; begin_stage busy; {child}; print_times 1"
+        output = self.run_with("", 2, stages)[0]
+        self.assertRegex(output, r"min +0 CPU s  idle\n")
+        self.assertGreaterEqual(int(re.search(r"min +(\d+) CPU s  busy\n", output)[1]), 2)
 
 
 if __name__ == "__main__":

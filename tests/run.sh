@@ -12,7 +12,7 @@
 #   ./tests/run.sh --quick [REV]    unit tests of what changed since the merge base with the upstream branch (or since
 #                                   REV), and style checks: at most 5 minutes with a warm compiler cache
 #
-# Announces how long it takes, and prints the minutes of each stage at the end.
+# Announces how long it takes, and prints minutes and CPU seconds of each stage at the end.
 # Exit status: 0 if all passed. Needs root or sudo once, for packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
