@@ -7,7 +7,7 @@
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/catalog/catalog_schema.h"
-#include "common/catalog/name_pattern.h"
+#include "common/catalog/name_search.h"
 #include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {
@@ -41,8 +41,30 @@ class ResetOnExit {
   sqlite::Statement& statement_;
 };
 
-// Reads an index that has no rows.
+// These read an index that has no rows.
 constexpr char kAllNames[] = "SELECT soname, symbol FROM apis INDEXED BY apis_by_name";
+constexpr char kAllLibraries[] = "SELECT DISTINCT soname FROM apis INDEXED BY apis_by_name";
+constexpr char kSortedNames[] =
+    "SELECT soname, symbol, total FROM apis INDEXED BY apis_by_name "
+    "ORDER BY total DESC, symbol, soname";
+
+constexpr char kRankedNames[] = "SELECT soname, symbol, total FROM ranking ORDER BY rank";
+constexpr char kCandidates[] =
+    "SELECT ranking.soname, ranking.symbol, ranking.total FROM name_grams "
+    "CROSS JOIN ranking ON ranking.rank = name_grams.rowid "
+    "WHERE name_grams MATCH ?1 ORDER BY name_grams.rowid";
+
+Status VisitApis(sqlite::Statement select, const std::function<bool(const FoundApi& api)>& visit) {
+  FoundApi api;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return {};
+    api.soname = select.ColumnView(0);
+    api.symbol = select.ColumnView(1);
+    api.total = CostOfColumn(select.ColumnInt(2));
+    if (!visit(api)) return {};
+  }
+}
 
 }  // namespace
 
@@ -101,6 +123,7 @@ Result<Freshness> Catalog::GetFreshness() const {
   freshness.snapshot_expires = sync.snapshot_expires;
   freshness.row_count = sync.row_count;
   freshness.is_complete = sync.is_complete;
+  freshness.is_ranked = sync.is_ranked;
   return freshness;
 }
 
@@ -133,18 +156,19 @@ Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
 }
 
 Status Catalog::ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const {
-  sqlite::Statement select = state_->database.Prepare(
-      "SELECT soname, symbol, total FROM apis INDEXED BY apis_by_total "
-      "ORDER BY total DESC, symbol, soname");
-  FoundApi api;
-  for (;;) {
-    FIELDCOST_ASSIGN(const bool found, select.Step());
-    if (!found) return {};
-    api.soname = select.ColumnView(0);
-    api.symbol = select.ColumnView(1);
-    api.total = CostOfColumn(select.ColumnInt(2));
-    if (!visit(api)) return {};
-  }
+  return ForEachCandidate({}, visit);
+}
+
+Status Catalog::ForEachCandidate(const NameParts& parts,
+                                 const std::function<bool(const FoundApi& api)>& visit) const {
+  const sqlite::Database& database = state_->database;
+  FIELDCOST_ASSIGN(const bool is_ranked, IsRanked(database));
+  if (!is_ranked) return VisitApis(database.Prepare(kSortedNames), visit);
+  const std::string query = GramQuery(parts);
+  if (query.empty()) return VisitApis(database.Prepare(kRankedNames), visit);
+  sqlite::Statement select = database.Prepare(kCandidates);
+  select.Text(query);
+  return VisitApis(std::move(select), visit);
 }
 
 Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) const {
@@ -153,8 +177,10 @@ Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) cons
   const auto name_less = [](const FoundApi& a, const FoundApi& b) {
     return std::tie(a.symbol, a.soname) < std::tie(b.symbol, b.soname);
   };
+  NameParts parts = pattern.Parts();
+  for (std::string& text : TextsOfGlob(options.library)) parts.library.push_back(std::move(text));
   std::vector<FoundApi> found;  // by name: a heap, the last name on top
-  FIELDCOST_TRY(ForEachByTotal([&](const FoundApi& api) {
+  FIELDCOST_TRY(ForEachCandidate(parts, [&](const FoundApi& api) {
     if (options.limit == 0) return false;
     if (!pattern.Matches(api.soname, api.symbol) ||
         (!options.library.empty() && !GlobMatch(options.library, api.soname))) {
@@ -205,6 +231,16 @@ Status Catalog::ForEachName(
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found || !visit(select.ColumnView(0), select.ColumnView(1))) return {};
+  }
+}
+
+Status Catalog::ForEachLibrary(const std::function<bool(std::string_view soname)>& visit) const {
+  FIELDCOST_ASSIGN(const bool is_ranked, IsRanked(state_->database));
+  sqlite::Statement select =
+      state_->database.Prepare(is_ranked ? "SELECT soname FROM libraries" : kAllLibraries);
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found || !visit(select.ColumnView(0))) return {};
   }
 }
 

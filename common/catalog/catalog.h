@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/catalog/name_pattern.h"
 #include "common/catalog/refresh_schedule.h"
 #include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
@@ -33,6 +34,8 @@ struct Freshness {
   // no share of the whole is known.
   bool is_complete = false;
   bool IsIncomplete() const { return fragments_total != 0 && !is_complete; }
+  // Searches use their index. Otherwise a sync is running, or was interrupted.
+  bool is_ranked = false;
 
   // The signed metadata has expired: a newer one should exist. The catalogue remains usable.
   bool Expired(WallTime now) const { return snapshot_expires < now; }
@@ -81,13 +84,19 @@ class Catalog {
   // Finds up to `limit` "soname!symbol" names whose symbol starts with `prefix`, ascending.
   Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
 
-  // Finds up to `limit` matching names. Ordered by total, scans an index from the most expensive
-  // on, only as far as needed; ordered by name, scans all of it. The index holds names and totals,
-  // no rows: a million names take at most about half a second.
+  // Finds up to `limit` matching names, by an index of trigrams. Ordered by total, reads candidates
+  // from the most expensive on, only as far as needed; ordered by name, reads all. A pattern
+  // without three consecutive characters reads all names: about 0.3 s for a million. See
+  // ForEachCandidate() for the time after an interrupted sync.
   Result<std::vector<FoundApi>> Search(const SearchOptions& options) const;
 
   // Calls `visit` with every API, the most expensive total first, until it returns false.
   Status ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const;
+
+  // The same for some of the APIs, among them all that have these parts. After an interrupted sync,
+  // visits all APIs until the next one succeeds, which takes about 2 s for a million.
+  Status ForEachCandidate(const NameParts& parts,
+                          const std::function<bool(const FoundApi& api)>& visit) const;
 
   // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;
@@ -95,6 +104,9 @@ class Catalog {
   // Calls `visit` with each name, in no particular order, until it returns false. Reads no rows.
   Status ForEachName(
       const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
+
+  // Calls `visit` with each soname once, in no particular order, until it returns false.
+  Status ForEachLibrary(const std::function<bool(std::string_view soname)>& visit) const;
 
   // Calls `visit` once for each soname!symbol with all its rows (ascending by key), ordered by
   // symbol. Only one API's rows are in memory at a time: a row takes about 4 KiB there.

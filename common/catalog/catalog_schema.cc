@@ -43,7 +43,8 @@ CREATE TABLE parts (
   bytes BLOB NOT NULL
 );
 
--- Rows are large: in a table by number they fill its pages, and no index has to carry them.
+-- Rows are large: in a table by number they fill its pages, and no index has to carry them. A symbol
+-- and soname occur once.
 CREATE TABLE apis (
   id INTEGER PRIMARY KEY,
   symbol TEXT NOT NULL,
@@ -53,9 +54,23 @@ CREATE TABLE apis (
   total INTEGER NOT NULL,
   rows BLOB NOT NULL
 );
-CREATE UNIQUE INDEX apis_by_name ON apis (symbol, soname);
+CREATE INDEX apis_by_name ON apis (symbol, soname, total);
 CREATE INDEX apis_by_hash ON apis (hash);
-CREATE INDEX apis_by_total ON apis (total DESC, symbol, soname);
+
+-- Filled together, by RebuildNameSearch(). A rowid of name_grams is a rank.
+CREATE TABLE ranking (
+  rank INTEGER PRIMARY KEY,
+  symbol TEXT NOT NULL,
+  soname TEXT NOT NULL,
+  total INTEGER NOT NULL
+);
+CREATE TABLE libraries (
+  soname TEXT PRIMARY KEY
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE name_grams USING fts5 (
+  symbol, short_name, soname,
+  content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1'
+);
 )sql";
 
 // Names and places of the state's fields in table meta; one visitor for reading and writing.
@@ -80,6 +95,7 @@ Status VisitFields(State& state, Visitor&& visit) {
   FIELDCOST_TRY(visit("share_done", state.share_done));
   FIELDCOST_TRY(visit("share_complete_day", state.share_complete_day));
   FIELDCOST_TRY(visit("is_complete", state.is_complete));
+  FIELDCOST_TRY(visit("is_ranked", state.is_ranked));
   FIELDCOST_TRY(visit("refresh_seconds", state.refresh.period));
   FIELDCOST_TRY(visit("refresh_failures", state.refresh.failures));
   FIELDCOST_TRY(visit("refresh_next_try", state.refresh.next_try));
@@ -172,6 +188,7 @@ Status Create(sqlite::Database& database) {
                                        .c_str()));
     SyncState fresh;
     fresh.seed = crypto::RandomUint64();
+    fresh.is_ranked = true;  // without names
     FIELDCOST_TRY(SaveState(database, fresh));
   }
   return transaction.Commit();
@@ -226,6 +243,12 @@ Result<SyncState> LoadState(const sqlite::Database& database) {
   FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
   state.refresh.seed = shm::MixBits(state.seed);
   return state;
+}
+
+Result<bool> IsRanked(const sqlite::Database& database) {
+  FIELDCOST_ASSIGN(const std::uint64_t ranked,
+                   database.QueryInt("SELECT value FROM meta WHERE key = 'is_ranked'"));
+  return ranked != 0;
 }
 
 Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database) {

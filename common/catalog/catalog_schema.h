@@ -47,6 +47,9 @@ struct SyncState {
   std::int64_t share_complete_day = 0;
   // Each fragment has been stored once. Stays true: what replaces a fragment covers all of it.
   bool is_complete = false;
+  // The tables of RebuildNameSearch() have the names and totals of the stored fragments. Otherwise
+  // a sync is running, or was interrupted.
+  bool is_ranked = false;
   // Automatic refreshing. Its seed is the one above, changed so that the two are unrelated.
   RefreshState refresh;
   std::string refresh_problem;  // of the last attempt, if it failed
@@ -66,6 +69,8 @@ std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
 stats::FieldCost CostOfColumn(std::uint64_t total);
 
 Result<SyncState> LoadState(const sqlite::Database& database);
+// SyncState::is_ranked alone.
+Result<bool> IsRanked(const sqlite::Database& database);
 // All verified roots, signed, by version.
 Result<std::map<std::uint64_t, std::string>> LoadRoots(const sqlite::Database& database);
 

@@ -12,6 +12,7 @@
 #include "common/base/time_text.h"
 #include "common/catalog/catalog_schema.h"
 #include "common/catalog/metadata_update.h"
+#include "common/catalog/name_search.h"
 #include "common/catalog/rotation.h"
 #include "common/catalog/witness.h"
 #include "common/crypto/random.h"
@@ -25,6 +26,10 @@ constexpr std::size_t kMaxResponseBytes =
 
 // Free space that a sync leaves on the disk at least, apart from what it fetches.
 constexpr std::uint64_t kSpareBytes = kMiB;
+
+// Size of a rebuilt search index in the log (measured with a million names of 26 characters). It
+// reuses the file's pages.
+constexpr std::uint64_t kSearchBytesPerApi = 100;
 
 std::int64_t DayOf(WallTime time) {
   return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
@@ -98,6 +103,8 @@ class Syncer {
   Result<WantedFragment> Wanted(std::uint32_t fragment) const;
   Result<std::uint32_t> FragmentOfWantedApi() const;
   Status SaveProgress();
+  // Makes what was stored by this or an interrupted sync known to searches.
+  Status Rank();
   // Adds the current snapshot to the witness file, if one is wanted.
   Status AddToWitness();
 
@@ -276,6 +283,7 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
   sqlite::Statement count = database_.Prepare(
       "SELECT count(*), coalesce(sum(row_count), 0) FROM apis WHERE hash BETWEEN ?1 AND ?2");
   FIELDCOST_TRY(count.Int(first).Int(last).Step());
+  state_.is_ranked = false;
   state_.api_count -= std::min(state_.api_count, count.ColumnInt(0));
   state_.row_count -= std::min(state_.row_count, count.ColumnInt(1));
   FIELDCOST_TRY(remove.Int(first).Int(last).Run());
@@ -305,6 +313,7 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
 // write-ahead log, and then to the file.
 Status Syncer::CheckRoom(const std::vector<Step>& steps) const {
   std::uint64_t needed_bytes = kSpareBytes;
+  if (!steps.empty()) needed_bytes += kSearchBytesPerApi * state_.api_count;
   for (const Step& step : steps) {
     FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(step.fragment));
     needed_bytes += 2 * wanted.size_bytes;
@@ -371,6 +380,16 @@ Status Syncer::SaveProgress() {
   return transaction.Commit();
 }
 
+Status Syncer::Rank() {
+  FIELDCOST_ASSIGN(state_, LoadState(database_));
+  if (state_.is_ranked) return {};
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  FIELDCOST_TRY(RebuildNameSearch(database_));
+  state_.is_ranked = true;
+  FIELDCOST_TRY(SaveState(database_, state_));
+  return transaction.Commit();
+}
+
 Status Syncer::AddToWitness() {
   if (options_.witness_file.empty()) return {};
   FIELDCOST_ASSIGN(const Witness before, LoadWitness(options_.witness_file));
@@ -432,6 +451,7 @@ Result<SyncReport> Syncer::Run() {
     FIELDCOST_TRY(SaveProgress());
   }
   Result<SyncReport> outcome = Fetch();
+  if (const Status ranked = Rank(); outcome && !ranked) outcome = ranked.error();
   if (outcome && outcome->already_done_today) return outcome;
   const Status noted = NoteOutcome(outcome);
   if (outcome && !noted) return noted.error();

@@ -26,6 +26,14 @@ std::string_view SymbolPart(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> TextsOfGlob(std::string_view untrusted_glob) {
+  std::vector<std::string> texts;
+  for (const std::string_view text : Split(untrusted_glob, "*?")) {
+    if (!text.empty()) texts.emplace_back(text);
+  }
+  return texts;
+}
+
 NamePattern::Part::Part(std::string_view untrusted_text)
     : text(LowerCase(untrusted_text)), is_glob(text.find_first_of("*?") != std::string::npos) {}
 
@@ -50,6 +58,10 @@ bool NamePattern::MatchesCxx(std::string_view symbol) const {
 
 bool NamePattern::Matches(std::string_view soname, std::string_view symbol) const {
   return library_.Matches(soname) && (symbol_.Matches(symbol) || MatchesCxx(symbol));
+}
+
+NameParts NamePattern::Parts() const {
+  return {.symbol = TextsOfGlob(symbol_.text), .library = TextsOfGlob(library_.text)};
 }
 
 }  // namespace fieldcost::catalog

@@ -50,10 +50,12 @@ class CxxNameQuery {
   // False for symbols that are not C++. Most mismatches are detected by a plain text search in the
   // mangled name, without demangling.
   bool Matches(std::string_view untrusted_symbol) const;
+  // Texts that every matching symbol contains, possibly none.
+  const std::vector<std::string>& identifiers() const { return identifiers_; }
 
  private:
   std::string typed_;
-  std::vector<std::string> identifiers_;  // a mangled name must contain these
+  std::vector<std::string> identifiers_;
 };
 
 // Given a part of a name, in lower case, returns the identifiers in it that every mangled form of

@@ -437,16 +437,18 @@ class Bench:
         """The other results are shown as peers, in ms."""
         at = self.look_ups
         rest = {name.replace("_", " ") + ", ms": at[name][0] / 1000
-                for name in ("search_with_matches", "nearest", "freshness")}
+                for name in ("search_of_two_letters", "nearest", "freshness")}
         for name, limit, peers in (("exact", 50, {}), ("prefix", 1000, rest)):
             value, floor = at[name][1], at[name + "_floor"][1]
             yield {"row": 10, "name": f"look-up, {name}, p99", "unit": "µs", "value": value, "floor": floor,
                    "ratio": value / floor, "target": f"<= {limit}", "ok": value <= limit,
                    "peers": {"p50": at[name][0], "floor p50": at[name + "_floor"][0], "wall p99": at[name][3],
                              "floor wall p99": at[name + "_floor"][3], **peers}}
-        median, value, *_ = at["search_without_match"]
-        yield {"row": 10, "name": "look-up, no match, p99", "unit": "µs", "value": value, "floor": None, "ratio": None,
-               "target": "<= 10000", "ok": value <= 10_000, "peers": {"p50": median}}
+
+        value, found = at["search_without_match"], at["search_with_matches"]
+        yield {"row": 10, "name": "search without a match, p99", "unit": "ms", "value": value[1] / 1000, "floor": None,
+               "ratio": None, "target": "<= 10", "ok": value[1] <= 10_000,
+               "peers": {"p50": value[0] / 1000, "wall p99": value[3] / 1000, "20 found, p99": found[1] / 1000}}
 
     def lsp_hover(self):
         """Uses the same catalogue. Wall time depends on other load. CPU time is the server's, for one hover, one hover

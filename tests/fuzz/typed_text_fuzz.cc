@@ -11,7 +11,7 @@
 #include "agent/perf/counter.h"
 #include "common/base/ascii.h"
 #include "common/base/check.h"
-#include "common/catalog/name_pattern.h"
+#include "common/catalog/name_search.h"
 #include "tests/fuzz/request_text.h"
 #include "tools/analysis/row_selection.h"
 #include "tools/cli/costs/find_api.h"
@@ -71,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string second(fuzz::TakeLine(bytes));
   (void)catalog::NamePattern(first).Matches("libz.so.1", second);
   (void)catalog::NamePattern(first).Matches(second, first);
+  (void)catalog::GramQuery(catalog::NamePattern(first).Parts());
   CheckLinks(first, second);
   CheckFiles(first, second);
   CheckArguments(first);

@@ -204,6 +204,20 @@ CostBook::Names CostBook::FindPrefix(std::string_view prefix, std::size_t limit)
   return found;
 }
 
+std::shared_ptr<const CxxIndex> CostBook::IndexContaining(std::string_view identifier) const {
+  if (!catalog_ || !freshness_->is_ranked) return nullptr;
+  auto index = std::make_shared<CxxIndex>();
+  std::size_t seen = 0;
+  const Status status = catalog_->ForEachCandidate(
+      {.symbol = {std::string(identifier)}, .library = {}}, [&](const catalog::FoundApi& api) {
+        index->Add(api.symbol);
+        return ++seen <= kMaxFewNames;
+      });
+  if (!status || seen > kMaxFewNames) return nullptr;
+  index->Finish();
+  return index;
+}
+
 CxxIndex IndexCxxNames(const std::filesystem::path& catalog_file,
                        const std::function<bool()>& stop) {
   CxxIndex index;

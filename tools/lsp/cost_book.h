@@ -80,6 +80,10 @@ class CostBook {
   // Symbols with this prefix; examines at most `limit` API names.
   Names FindPrefix(std::string_view prefix, std::size_t limit);
 
+  // Indexes the C++ names that contain an identifier. For names with this last component, the
+  // result answers like an index of all names. nullptr if more than kMaxFewNames must be examined.
+  std::shared_ptr<const CxxIndex> IndexContaining(std::string_view identifier) const;
+
  private:
   // Identifies a state of the file.
   struct Stamp {

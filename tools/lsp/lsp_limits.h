@@ -33,6 +33,7 @@ inline constexpr std::size_t kMaxLocals = 100'000;       // names declared by a 
 
 inline constexpr std::size_t kMaxCachedNames = 20'000;
 inline constexpr std::size_t kMaxIndexedNames = 2'000'000;  // C++ names of the catalogue
+inline constexpr std::size_t kMaxFewNames = 1000;           // examined before that index is ready
 inline constexpr std::size_t kMaxOverloads = 32;            // shown together
 inline constexpr std::size_t kMaxMembers = 8;               // candidates for "x.name()"
 inline constexpr std::size_t kMaxMacroNames = 256;          // examined to find a macro's function

@@ -103,8 +103,9 @@ class Server {
   // nullptr if the document is not open or its text is unknown.
   OpenDocument* FindDocument(const std::string& uri);
   static const LexedText& LexedOf(OpenDocument& open);
-  // The symbols that a name may refer to; empty if it is the file's own.
-  std::vector<std::string> SymbolsOf(const OpenDocument& open, const Name& name) const;
+  // The symbols that a name may refer to; empty if it is the file's own. `index` may be null.
+  static std::vector<std::string> SymbolsOf(const OpenDocument& open, const Name& name,
+                                            const CxxIndex* index);
   Costs CostsOf(const OpenDocument& open, const Name& name);
   Costs CostsOfSymbols(const std::vector<std::string>& symbols);
   // Candidates for a called name that is not itself a function, with a note that states this: a
@@ -113,7 +114,7 @@ class Server {
     Costs costs;
     std::string note;
   };
-  Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown);
+  Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown, const CxxIndex* index);
   // The name's costs, otherwise a guess; nullopt if the C++ names must be indexed first.
   std::optional<Guess> CostsOrGuess(const OpenDocument& open, const Name& name, bool markdown);
   // The function that a macro with this name calls, judging by names; "" if there is not exactly

@@ -65,15 +65,16 @@ const LexedText& Server::LexedOf(OpenDocument& open) {
   return *open.lexed;
 }
 
-std::vector<std::string> Server::SymbolsOf(const OpenDocument& open, const Name& name) const {
+std::vector<std::string> Server::SymbolsOf(const OpenDocument& open, const Name& name,
+                                           const CxxIndex* index) {
   std::vector<std::string> symbols;
   if (name.local || name.member) return symbols;
   const std::string_view text = open.document.text();
   const std::string_view last = text.substr(name.begin, name.end - name.begin);
   const std::string_view whole = text.substr(name.qualified, name.end - name.qualified);
   if (name.qualified == name.begin) symbols.emplace_back(last);
-  if (LanguageOf(open.document.language()).family == Family::kCxx && index_ != nullptr) {
-    for (std::string& symbol : index_->Find(whole, open.lexed->used_namespaces)) {
+  if (LanguageOf(open.document.language()).family == Family::kCxx && index != nullptr) {
+    for (std::string& symbol : index->Find(whole, open.lexed->used_namespaces)) {
       symbols.push_back(std::move(symbol));
     }
   }
@@ -81,7 +82,7 @@ std::vector<std::string> Server::SymbolsOf(const OpenDocument& open, const Name&
 }
 
 Server::Costs Server::CostsOf(const OpenDocument& open, const Name& name) {
-  return CostsOfSymbols(SymbolsOf(open, name));
+  return CostsOfSymbols(SymbolsOf(open, name, index_.get()));
 }
 
 Server::Costs Server::CostsOfSymbols(const std::vector<std::string>& symbols) {
@@ -111,14 +112,15 @@ std::string Server::FunctionOfMacro(const std::string& macro) {
   return names.more ? "" : function;
 }
 
-Server::Guess Server::GuessOf(const OpenDocument& open, const Name& name, bool markdown) {
+Server::Guess Server::GuessOf(const OpenDocument& open, const Name& name, bool markdown,
+                              const CxxIndex* index) {
   Guess guess;
   const Family family = LanguageOf(open.document.language()).family;
   if (!IsC(family) || name.local || !name.call) return guess;
   const std::string last = open.document.text().substr(name.begin, name.end - name.begin);
   if (name.member) {
-    if (family != Family::kCxx || index_ == nullptr) return guess;
-    guess.costs = CostsOfSymbols(index_->FindMembers(last));
+    if (family != Family::kCxx || index == nullptr) return guess;
+    guess.costs = CostsOfSymbols(index->FindMembers(last));
     if (guess.costs.size() > kMaxMembers) guess.costs.resize(kMaxMembers);
     guess.note = "candidates by name: the object's type is unknown";
   } else if (name.qualified == name.begin) {
@@ -140,8 +142,12 @@ std::optional<Server::Guess> Server::CostsOrGuess(const OpenDocument& open, cons
                                                   bool markdown) {
   Guess found{.costs = CostsOf(open, name), .note = ""};
   if (!found.costs.empty()) return found;
-  if (MayComeLater(open, name)) return std::nullopt;
-  return GuessOf(open, name, markdown);
+  if (!MayComeLater(open, name)) return GuessOf(open, name, markdown, index_.get());
+  const std::shared_ptr<const CxxIndex> few =
+      book_.IndexContaining(open.document.text().substr(name.begin, name.end - name.begin));
+  if (few == nullptr) return std::nullopt;
+  found.costs = CostsOfSymbols(SymbolsOf(open, name, few.get()));
+  return found.costs.empty() ? GuessOf(open, name, markdown, few.get()) : found;
 }
 
 bool Server::HasLocalPages() const {
@@ -379,7 +385,7 @@ void Server::Publish(const std::string& uri, OpenDocument& open) {
       const std::string_view last =
           std::string_view(text).substr(name.begin, name.end - name.begin);
       if (!name.call || !flagged_names_.contains(last)) continue;
-      for (const std::string& symbol : SymbolsOf(open, name)) {
+      for (const std::string& symbol : SymbolsOf(open, name, index_.get())) {
         const auto flagged = check_.result().flagged.find(symbol);
         if (flagged == check_.result().flagged.end()) continue;
         const FlaggedApi& api = flagged->second;

@@ -157,7 +157,7 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
   Make(rows, 4);
   const auto bytes_per_row = std::filesystem::file_size(file()) / rows.size();
   RecordProperty("bytes_per_row", static_cast<int>(bytes_per_row));
-  EXPECT_LT(bytes_per_row, 280U);  // two indexes repeat the name
+  EXPECT_LT(bytes_per_row, 300U);  // an index and the ranking repeat the name
 }
 
 std::vector<std::string> Names(const Result<std::vector<FoundApi>>& found) {

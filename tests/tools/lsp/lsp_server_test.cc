@@ -139,28 +139,68 @@ TEST_F(LspServerTest, HintsAreAskedForAgainAfterEachSync) {
   EXPECT_FALSE(client_->Await("workspace/inlayHint/refresh").is_null());
 }
 
-TEST_F(LspServerTest, NoRequestIsLeftWithoutAnAnswerAtShutdown) {
+// A server whose index of C++ names never becomes ready.
+class WithoutIndexTest : public LspServerTest {
+ protected:
+  void Handle(const char* text) {
+    server_.Handle(ParseMessage(text), std::make_shared<std::atomic<bool>>(false));
+  }
+  // Opens a document with this text.
+  void Open(const std::string& text) {
+    Handle(
+        R"({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})");
+    const std::string open =
+        R"({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument":
+            {"uri": "file:///a", "languageId": "cpp", "version": 1, "text": ")" +
+        text + "\"}}}";
+    Handle(open.c_str());
+    sent_.clear();
+  }
+  void HoverAtCharacter5() {
+    Handle(R"({"jsonrpc": "2.0", "id": 2, "method": "textDocument/hover", "params":
+               {"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 5}}})");
+  }
+
+  std::vector<std::string> sent_;
+  Server server_{{.catalog_file = home() / "catalog.db",
+                  .check_file = home() / "check.json",
+                  .clock = &SystemClock(),
+                  .version = "1",
+                  .send = [this](std::string_view text) { sent_.emplace_back(text); },
+                  .index_names = [] {}}};
+};
+
+TEST_F(WithoutIndexTest, NoRequestIsLeftWithoutAnAnswerAtShutdown) {
+  PublishAndSync(testing::MakeRows(1100, 5));  // more than kMaxFewNames contain "function"
+  Open("a::function();");
+  HoverAtCharacter5();
+  EXPECT_THAT(sent_, IsEmpty()) << "the names of C++ are not known yet";
+  Handle(R"({"jsonrpc": "2.0", "id": 3, "method": "shutdown"})");
+  EXPECT_THAT(sent_, ElementsAre(HasSubstr("\"id\":2,\"result\":null"),
+                                 HasSubstr("\"id\":3,\"result\":null")));
+}
+
+TEST_F(WithoutIndexTest, AHoverReadsTheFewNamesThatContainTheIdentifier) {
   PublishAndSync(Rows());
-  std::vector<std::string> sent;
-  Server server({.catalog_file = home() / "catalog.db",
-                 .check_file = home() / "check.json",
-                 .clock = &SystemClock(),
-                 .version = "1",
-                 .send = [&](std::string_view text) { sent.emplace_back(text); },
-                 .index_names = [] {}});
-  const auto handle = [&](const char* text) {
-    server.Handle(ParseMessage(text), std::make_shared<std::atomic<bool>>(false));
-  };
-  handle(R"({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})");
-  handle(R"({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument":
-             {"uri": "file:///a", "languageId": "cpp", "version": 1, "text": "a::b();"}}})");
-  sent.clear();
-  handle(R"({"jsonrpc": "2.0", "id": 2, "method": "textDocument/hover", "params":
-             {"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 3}}})");
-  EXPECT_THAT(sent, IsEmpty()) << "the names of C++ are not known yet";
-  handle(R"({"jsonrpc": "2.0", "id": 3, "method": "shutdown"})");
-  EXPECT_THAT(sent, ElementsAre(HasSubstr("\"id\":2,\"result\":null"),
-                                HasSubstr("\"id\":3,\"result\":null")));
+  Open("cv::resize(1, 2);");
+  HoverAtCharacter5();
+  EXPECT_THAT(sent_, ElementsAre(::testing::AllOf(HasSubstr("cv::resize(int, int)"),
+                                                  HasSubstr("cv::resize(double)"))));
+}
+
+TEST_F(WithoutIndexTest, AHoverOnAMemberShowsTheSameCandidates) {
+  PublishAndSync(Rows());
+  Open("  x.resize(1, 2);");
+  HoverAtCharacter5();
+  EXPECT_THAT(sent_, ElementsAre(::testing::AllOf(HasSubstr("cv::resize(int, int)"),
+                                                  HasSubstr("candidates by name"))));
+}
+
+TEST_F(WithoutIndexTest, ANameThatIsMissingIsAnsweredAtOnce) {
+  PublishAndSync(Rows());
+  Open("cv::missing(1, 2);");
+  HoverAtCharacter5();
+  EXPECT_THAT(sent_, ElementsAre(HasSubstr("\"id\":2,\"result\":null")));
 }
 
 TEST_F(LspServerTest, AnUnchangedCatalogueIsReportedOnce) {

@@ -56,19 +56,21 @@ Names CompleteSymbols(std::string_view prefix) {
   return names ? Plain(std::move(*names)) : Names{};
 }
 
-// Adds the C++ functions whose names in source code begin with `prefix`. Most others are found by
-// their symbols.
+// Adds the most expensive C++ functions whose names in source code begin with `prefix`. Most others
+// are found by their symbols.
 void AddCxxNames(const catalog::Catalog& catalog, std::string_view prefix, Names& names) {
   const std::vector<std::string> spelled = names::SpelledIdentifiers(prefix);
   std::set<std::string> found;
-  static_cast<void>(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+  const catalog::NameParts parts{.symbol = {std::string(prefix)}, .library = {}};
+  static_cast<void>(catalog.ForEachCandidate(parts, [&](const catalog::FoundApi& api) {
+    const std::string& symbol = api.symbol;
     const bool may_be = names::IsCxxSymbol(symbol) &&
-                        std::ranges::all_of(spelled, [symbol](const std::string& word) {
-                          return symbol.find(word) != std::string_view::npos;
+                        std::ranges::all_of(spelled, [&symbol](const std::string& word) {
+                          return symbol.find(word) != std::string::npos;
                         });
     if (!may_be) return true;
     const std::string name = names::ShortName(symbol);
-    if (name.starts_with(prefix)) found.insert(fmt::format("{}!{}", soname, name));
+    if (name.starts_with(prefix)) found.insert(fmt::format("{}!{}", api.soname, name));
     return found.size() < kMaxApiNames;
   }));
   names.insert(names.end(), found.begin(), found.end());
@@ -95,8 +97,8 @@ Names CompleteLibraries(std::string_view text) {
   const auto catalog = OpenCatalogue();
   if (!catalog) return {};
   std::set<std::string, std::less<>> all;
-  static_cast<void>(catalog->ForEachName([&](std::string_view soname, std::string_view) {
-    if (!all.contains(soname)) all.emplace(soname);
+  static_cast<void>(catalog->ForEachLibrary([&](std::string_view soname) {
+    all.emplace(soname);
     return true;
   }));
   Names begin;

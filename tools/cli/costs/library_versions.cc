@@ -25,14 +25,18 @@ std::string List(const Items& items, Name name) {
 
 using SymbolsByLibrary = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-Result<SymbolsByLibrary> ReadNames(const Source& source) {
+// Reads the symbols of these libraries, possibly also of others.
+Result<SymbolsByLibrary> ReadNames(const Source& source, const std::vector<std::string>& sonames) {
+  const catalog::NameParts parts{
+      .symbol = {}, .library = sonames.size() == 1 ? sonames : std::vector<std::string>()};
   SymbolsByLibrary libraries;
-  FIELDCOST_TRY(source.ForEachName([&](std::string_view soname, std::string_view symbol) {
-    auto found = libraries.find(soname);
-    if (found == libraries.end()) found = libraries.emplace(soname, 0).first;
-    found->second.emplace_back(symbol);
-    return true;
-  }));
+  FIELDCOST_TRY(
+      source.ForEachCandidate(parts, [&](std::string_view soname, std::string_view symbol) {
+        auto found = libraries.find(soname);
+        if (found == libraries.end()) found = libraries.emplace(soname, 0).first;
+        found->second.emplace_back(symbol);
+        return true;
+      }));
   return libraries;
 }
 
@@ -46,12 +50,14 @@ LibraryApis Take(SymbolsByLibrary::value_type& library) {
 }  // namespace
 
 Result<std::vector<LibraryApis>> FindLibraries(const Source& source, const std::string& name) {
-  FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(source));
   Sonames sonames;
-  for (const auto& [soname, symbols] : libraries) sonames.insert(soname);
+  FIELDCOST_TRY(source.ForEachLibrary([&](std::string_view soname) { sonames.emplace(soname); }));
   FIELDCOST_ASSIGN(const std::vector<std::string> matches, MatchLibraries(sonames, name));
+  FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(source, matches));
   std::vector<LibraryApis> found;
-  for (const std::string& soname : matches) found.push_back(Take(*libraries.find(soname)));
+  for (const std::string& soname : matches) {
+    found.push_back(Take(*libraries.try_emplace(soname).first));
+  }
   return found;
 }
 

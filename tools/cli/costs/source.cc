@@ -117,10 +117,7 @@ std::vector<analysis::CostSummary> Source::Summarise(std::span<const stats::Stat
 Result<std::string> Source::LibraryGlob(const std::string& name) const {
   if (name.empty()) return name;
   Sonames sonames;
-  FIELDCOST_TRY(ForEachName([&](std::string_view soname, std::string_view) {
-    if (!sonames.contains(soname)) sonames.emplace(soname);
-    return true;
-  }));
+  FIELDCOST_TRY(ForEachLibrary([&](std::string_view soname) { sonames.emplace(soname); }));
   FIELDCOST_ASSIGN(const std::vector<std::string> found, MatchLibraries(sonames, name));
   if (found.size() == 1) return found[0];
   return GlobMatch(name, found[0]) ? name : "*" + name + "*";
@@ -264,11 +261,35 @@ Status Source::ForEachName(
   return {};
 }
 
+Status Source::ForEachCandidate(
+    const catalog::NameParts& parts,
+    const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const {
+  if (!catalog_) return ForEachName(visit);
+  return OrWayOut(catalog_->ForEachCandidate(
+      parts, [&](const catalog::FoundApi& api) { return visit(api.soname, api.symbol); }));
+}
+
+Status Source::ForEachLibrary(const std::function<void(std::string_view soname)>& visit) const {
+  std::set<std::string, std::less<>> seen;
+  const auto visit_once = [&](std::string_view soname) {
+    if (!seen.contains(soname)) {
+      seen.emplace(soname);
+      visit(soname);
+    }
+    return true;
+  };
+  if (catalog_) return OrWayOut(catalog_->ForEachLibrary(visit_once));
+  return ForEachName([&](std::string_view soname, std::string_view) { return visit_once(soname); });
+}
+
 Result<std::vector<stats::StatRow>> Source::FindCxx(std::string_view name,
                                                     std::string_view soname) const {
   const names::CxxNameQuery query(name);
   std::set<std::pair<std::string, std::string>> found;  // soname, symbol
-  FIELDCOST_TRY(ForEachName([&](std::string_view library, std::string_view symbol) {
+  const catalog::NameParts parts{
+      .symbol = query.identifiers(),
+      .library = soname.empty() ? std::vector<std::string>() : std::vector{std::string(soname)}};
+  FIELDCOST_TRY(ForEachCandidate(parts, [&](std::string_view library, std::string_view symbol) {
     if ((soname.empty() || library == soname) && query.Matches(symbol)) {
       found.emplace(library, symbol);
     }

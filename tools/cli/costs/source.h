@@ -121,6 +121,12 @@ class Source {
   // a catalogue.
   Status ForEachName(
       const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
+  // The same for some of the names, among them all that have these parts.
+  Status ForEachCandidate(
+      const catalog::NameParts& parts,
+      const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
+  // Visits each soname once.
+  Status ForEachLibrary(const std::function<void(std::string_view soname)>& visit) const;
 
   // Suggestions for a name that was not found, as names::ShownName().
   Result<std::vector<std::string>> Suggest(std::string_view name) const;
