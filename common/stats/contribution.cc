@@ -3,10 +3,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "common/base/check.h"
+#include "common/stats/floor_divide.h"
 #include "common/stats/quarter_scalars.h"
 
 namespace fieldcost::stats {
@@ -26,18 +26,6 @@ int LeadingZeros(Uint128 value) {
 
 Uint128 Magnitude(Int128 value) {
   return value < 0 ? Uint128{0} - static_cast<Uint128>(value) : static_cast<Uint128>(value);
-}
-
-Int128 FloorDivide(Int128 numerator, std::uint64_t positive_denominator) {
-  constexpr auto kGreatest = std::numeric_limits<std::int64_t>::max();
-  const Int128 magnitude = numerator < 0 ? -numerator : numerator;
-  if (magnitude <= kGreatest && positive_denominator <= std::uint64_t{kGreatest}) {
-    const auto n = static_cast<std::int64_t>(numerator);
-    const auto d = static_cast<std::int64_t>(positive_denominator);
-    return n / d - (n % d < 0 ? 1 : 0);
-  }
-  const Int128 quotient = numerator / Int128{positive_denominator};
-  return numerator % Int128{positive_denominator} < 0 ? quotient - 1 : quotient;
 }
 
 std::int64_t LogOf(unsigned slot, const Bucket& bucket) {
