@@ -1,21 +1,14 @@
-// A fragment of the catalogue (wire.proto has the field numbers). Columns marked ? are absent if no
-// row has any.
+// A fragment of the catalogue (FRAGMENTS.md has the grammar; fragment_rows.cc has the rows):
 //
-//   file     := one zstd frame of Fragment
-//   Fragment := format_version = 1, RowTable, hardware*,     ; each class once, as first used
-//               row { hardware scalars }*,                   ; hardware: index; empty class: all
-//               bucket { share_per_65536 }*?,                ; adds up to 65536 in a row, or to 0
-//               row { bounded_calls bounded_sum:128 }*?,     ; 0 calls: none
-//               row { week scalars }*?                       ; the fullest quarter; 0 = none
-//   scalars  := contributions:u64, sum_mean:s128, sum_mean_squared:128, sum_inverse_calls:128,
-//               sum_within_squares:128, sum_within_freedom:128, sum_mean_cubed:s128
-//   128      := two columns of u64, the low half first; s128: in two's complement
+//   file     := one zstd frame of Fragment, in blocks of one large column each
+//   Fragment := format_version = 1, RowTable of keys only, hardware*, row_hardware*, columns, bits
 #include "common/wire/fragment.h"
 
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/fragment_rows.h"
+#include "common/wire/number_columns.h"
 #include "common/wire/wire.pb.h"
 #include "common/wire/zstd_frame.h"
 
@@ -62,8 +55,10 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
     return Fail(ErrorCode::kTooLarge, "{}: {} strings and {} bytes are too many", kContext,
                 writer.string_count(), fragment.ByteSizeLong());
   }
+  const std::string message = SerializeMessage(fragment);
   FIELDCOST_ASSIGN(std::string body,
-                   Compress(SerializeMessage(fragment), kFragmentCompressionLevel));
+                   CompressInBlocks(message, ColumnBoundaries(fragment, message.size()),
+                                    kFragmentCompressionLevel));
   if (body.size() > kMaxFragmentBytes) {
     return Fail(ErrorCode::kTooLarge, "{}: {} compressed bytes, at most {} are accepted", kContext,
                 body.size(), kMaxFragmentBytes);

@@ -19,9 +19,9 @@ class Fragment;
 // kCorrupt, with the row's number, unless every row is valid and they strictly ascend by key.
 Status CheckFragmentRows(std::span<const stats::StatRow> rows);
 
-// Appends rows that CheckFragmentRows() accepts to an empty message; `writer` belongs to its table
-// and may already contain APIs.
-void WriteFragmentRows(std::span<const stats::StatRow> sorted_rows, RowTableWriter& writer,
+// Appends rows that CheckFragmentRows() accepts to an empty message; `table` belongs to it and may
+// already contain APIs.
+void WriteFragmentRows(std::span<const stats::StatRow> sorted_rows, RowTableWriter& table,
                        proto::Fragment& fragment);
 
 // kTooLarge if `max_rows` or the limits of strings are exceeded; kCorrupt unless

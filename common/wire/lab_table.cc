@@ -269,7 +269,7 @@ Result<LabTable> Read(const proto::LabTable& untrusted_message) {
   const proto::LabTable& message = untrusted_message;
   LabTable table;
   RowTableReader keys;
-  FIELDCOST_TRY(keys.Open(message.rows().table(), kMaxLabRows));
+  FIELDCOST_TRY(keys.OpenKeys(message.rows().table(), kMaxLabRows));
   FIELDCOST_TRY(CheckColumns(message, keys.api_count()));
   FIELDCOST_TRY(ReadApis(message, keys, table.apis));
   FIELDCOST_ASSIGN(table.rows, ReadFragmentRows(message.rows(), kMaxLabRows));

@@ -8,6 +8,8 @@
 //               bucket { slot count sum_low sum_high squares_low squares_high }*
 //                                              ; row by row, ascending slots, count > 0
 //               row_untimed* ; one per row; absent if all are 0
+//
+// In fragments, rows have neither bucket_count nor buckets here.
 #include "common/wire/row_table.h"
 
 #include <algorithm>
@@ -91,19 +93,25 @@ Status CheckKeys(const proto::RowTable& table) {
   return {};
 }
 
-Status CheckRows(const proto::RowTable& table, std::size_t max_rows) {
+Status CheckRowKeys(const proto::RowTable& table, std::size_t max_rows) {
   const int rows = table.row_api_size();
   if (static_cast<std::size_t>(rows) > max_rows) {
     return Fail(ErrorCode::kTooLarge, "{} rows, at most {} are accepted", rows, max_rows);
   }
-  if (table.row_metric_size() != rows || table.row_week_size() != rows ||
-      table.row_bucket_count_size() != rows) {
-    return LengthsDiffer("rows");
-  }
-  if (table.row_untimed_size() != 0 && table.row_untimed_size() != rows) {
+  if (table.row_metric_size() != rows || table.row_week_size() != rows) {
     return LengthsDiffer("rows");
   }
   if (!AllBelow(table.row_api(), table.api_module_size())) return IndexOutOfRange("rows");
+  return {};
+}
+
+// REQUIRES: the keys of the rows are valid.
+Status CheckBuckets(const proto::RowTable& table) {
+  const int rows = table.row_api_size();
+  if (table.row_bucket_count_size() != rows ||
+      (table.row_untimed_size() != 0 && table.row_untimed_size() != rows)) {
+    return LengthsDiffer("rows");
+  }
   const int buckets = table.bucket_slot_size();
   if (table.bucket_count_size() != buckets || table.bucket_sum_low_size() != buckets ||
       table.bucket_sum_high_size() != buckets || table.bucket_squares_low_size() != buckets ||
@@ -111,6 +119,14 @@ Status CheckRows(const proto::RowTable& table, std::size_t max_rows) {
     return LengthsDiffer("buckets");
   }
   return {};
+}
+
+// Whether the table is one of rows without buckets.
+bool HasKeysOnly(const proto::RowTable& table) {
+  return table.row_bucket_count_size() == 0 && table.row_untimed_size() == 0 &&
+         table.bucket_slot_size() == 0 && table.bucket_count_size() == 0 &&
+         table.bucket_sum_low_size() == 0 && table.bucket_sum_high_size() == 0 &&
+         table.bucket_squares_low_size() == 0 && table.bucket_squares_high_size() == 0;
 }
 
 }  // namespace
@@ -160,12 +176,16 @@ std::uint32_t RowTableWriter::ApiIndex(const stats::ApiKey& api) {
   return index;
 }
 
-void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
-                            const stats::CostHistogram& histogram) {
-  Put(*table_.mutable_row_api(), packed_bytes_[proto::RowTable::kRowApiFieldNumber], ApiIndex(api));
+void RowTableWriter::AppendKey(std::uint32_t api, stats::Metric metric, std::uint32_t week) {
+  Put(*table_.mutable_row_api(), packed_bytes_[proto::RowTable::kRowApiFieldNumber], api);
   Put(*table_.mutable_row_metric(), packed_bytes_[proto::RowTable::kRowMetricFieldNumber],
       static_cast<std::uint32_t>(metric));
   Put(*table_.mutable_row_week(), packed_bytes_[proto::RowTable::kRowWeekFieldNumber], week);
+}
+
+void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
+                            const stats::CostHistogram& histogram) {
+  AppendKey(ApiIndex(api), metric, week);
   std::uint32_t buckets = 0;
   histogram.ForEachUsed([&](unsigned slot, const stats::Bucket& bucket) {
     Put(*table_.mutable_bucket_slot(), packed_bytes_[proto::RowTable::kBucketSlotFieldNumber],
@@ -206,13 +226,31 @@ std::size_t RowTableWriter::size_bytes() const {
   return bytes;
 }
 
-Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t max_rows) {
+Status RowTableReader::OpenKeys(const proto::RowTable& untrusted_table, std::size_t max_rows) {
   const proto::RowTable& table = untrusted_table;
   table_ = nullptr;
+  row_count_ = 0;
   first_bucket_.clear();
   FIELDCOST_TRY(CheckStrings(table));
   FIELDCOST_TRY(CheckKeys(table));
-  FIELDCOST_TRY(CheckRows(table, max_rows));
+  FIELDCOST_TRY(CheckRowKeys(table, max_rows));
+  if (!HasKeysOnly(table)) {
+    return Fail(ErrorCode::kCorrupt, "rows with buckets where only keys are expected");
+  }
+  table_ = &table;
+  row_count_ = static_cast<std::size_t>(table.row_api_size());
+  return {};
+}
+
+Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t max_rows) {
+  const proto::RowTable& table = untrusted_table;
+  table_ = nullptr;
+  row_count_ = 0;
+  first_bucket_.clear();
+  FIELDCOST_TRY(CheckStrings(table));
+  FIELDCOST_TRY(CheckKeys(table));
+  FIELDCOST_TRY(CheckRowKeys(table, max_rows));
+  FIELDCOST_TRY(CheckBuckets(table));
   std::uint64_t next = 0;  // at most max_rows * 2^32
   for (const std::uint32_t count : table.row_bucket_count()) {
     first_bucket_.push_back(static_cast<std::uint32_t>(next));
@@ -224,6 +262,7 @@ Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t 
                 table.bucket_slot_size());
   }
   table_ = &table;
+  row_count_ = first_bucket_.size();
   return {};
 }
 
@@ -246,7 +285,7 @@ void RowTableReader::GetApi(std::size_t index, stats::ApiKey& untrusted_api) con
 
 RowNumbers RowTableReader::Get(std::size_t index, stats::ApiKey& untrusted_api,
                                stats::CostHistogram& untrusted_histogram) const {
-  FIELDCOST_CHECK(table_ != nullptr && index < row_count());
+  FIELDCOST_CHECK(table_ != nullptr && index < first_bucket_.size());
   const proto::RowTable& table = *table_;
   const auto at = [](std::uint32_t number) { return static_cast<int>(number); };
   const int row_number = static_cast<int>(index);

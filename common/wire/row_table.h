@@ -30,6 +30,8 @@ class RowTableWriter {
 
   void Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
               const stats::CostHistogram& histogram);
+  // Appends a row without buckets, as fragments have them. `api` is the API's index.
+  void AppendKey(std::uint32_t api, stats::Metric metric, std::uint32_t week);
   // The API's index; the next free one if it is new. No row needs to have it.
   std::uint32_t ApiIndex(const stats::ApiKey& api);
   std::size_t string_count() const { return strings_.size(); }
@@ -66,8 +68,11 @@ class RowTableReader {
   // kTooLarge if `max_rows`, kMaxStrings or kMaxSymbolBytes is exceeded; kCorrupt if columns have
   // different lengths or an index is out of range. `table` must outlive the use of Get().
   Status Open(const proto::RowTable& untrusted_table, std::size_t max_rows);
+  // The same of a table whose rows have no buckets; kCorrupt if it has any. REQUIRES: Get() is not
+  // called.
+  Status OpenKeys(const proto::RowTable& untrusted_table, std::size_t max_rows);
 
-  std::size_t row_count() const { return first_bucket_.size(); }
+  std::size_t row_count() const { return row_count_; }
   std::size_t api_count() const;
   // REQUIRES: index < api_count().
   void GetApi(std::size_t index, stats::ApiKey& untrusted_api) const;
@@ -78,6 +83,7 @@ class RowTableReader {
 
  private:
   const proto::RowTable* table_ = nullptr;
+  std::size_t row_count_ = 0;
   std::vector<std::uint32_t> first_bucket_;  // of each row
 };
 

@@ -23,6 +23,21 @@ bool HasFrameMagic(std::string_view bytes) {
   return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
 }
 
+using Compressor = std::unique_ptr<ZSTD_CCtx, FreeCompressor>;
+
+Compressor MakeCompressor(int level) {
+  Compressor context(ZSTD_createCCtx());
+  FIELDCOST_CHECK(context != nullptr);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
+  return context;
+}
+
+Error CannotCompress(std::string_view bytes, std::string_view why) {
+  return Fail(ErrorCode::kInternal, "compressing {} bytes: {}", bytes.size(), why);
+}
+
 // One per thread, since creating one takes longer than decompressing a small frame.
 ZSTD_DCtx* ThreadContext() {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
@@ -33,19 +48,33 @@ ZSTD_DCtx* ThreadContext() {
 }  // namespace
 
 Result<std::string> Compress(std::string_view bytes, int level) {
-  const std::unique_ptr<ZSTD_CCtx, FreeCompressor> context(ZSTD_createCCtx());
-  FIELDCOST_CHECK(context != nullptr);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
+  const Compressor context = MakeCompressor(level);
   std::string frame(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size =
       ZSTD_compress2(context.get(), frame.data(), frame.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(size) != 0) {
-    return Fail(ErrorCode::kInternal, "compressing {} bytes: {}", bytes.size(),
-                ZSTD_getErrorName(size));
-  }
+  if (ZSTD_isError(size) != 0) return CannotCompress(bytes, ZSTD_getErrorName(size));
   frame.resize(size);
+  return frame;
+}
+
+Result<std::string> CompressInBlocks(std::string_view bytes, std::span<const std::size_t> ends,
+                                     int level) {
+  constexpr std::size_t kBlockHeaderBytes = 3;
+  const Compressor context = MakeCompressor(level);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), bytes.size());
+  std::string frame(ZSTD_compressBound(bytes.size()) + kBlockHeaderBytes * ends.size(), '\0');
+  ZSTD_outBuffer output{frame.data(), frame.size(), 0};
+  ZSTD_inBuffer input{bytes.data(), 0, 0};
+  for (std::size_t i = 0; i <= ends.size(); ++i) {
+    const bool is_last = i == ends.size();
+    input.size = is_last ? bytes.size() : ends[i];
+    FIELDCOST_CHECK(input.pos <= input.size && input.size <= bytes.size());
+    const std::size_t left =
+        ZSTD_compressStream2(context.get(), &output, &input, is_last ? ZSTD_e_end : ZSTD_e_flush);
+    if (ZSTD_isError(left) != 0) return CannotCompress(bytes, ZSTD_getErrorName(left));
+    if (left != 0) return CannotCompress(bytes, "the frame is longer than expected");
+  }
+  frame.resize(output.pos);
   return frame;
 }
 

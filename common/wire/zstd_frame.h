@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace fieldcost::wire {
 
 // kInternal if the library fails.
 Result<std::string> Compress(std::string_view bytes, int level);
+// The same, but a block of the frame ends at each of the ascending `ends`, so that different kinds
+// of bytes have different codes. Costs up to a hundred bytes per block; readers need not know.
+Result<std::string> CompressInBlocks(std::string_view bytes, std::span<const std::size_t> ends,
+                                     int level);
 
 // Returns the first bytes of a frame's content, at most `bytes`; empty if it is not a frame. Takes
 // little time and memory, regardless of the size that the frame announces.

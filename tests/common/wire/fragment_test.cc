@@ -16,14 +16,16 @@ namespace {
 
 constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_decoded_bytes = kMiB};
 
-proto::Fragment SampleMessage() {
+proto::Fragment MessageOf(const std::vector<stats::StatRow>& rows) {
   Decompressor decompressor;
   proto::Fragment fragment;
-  const std::string bytes = EncodeFragment(WeekSampleRows()).value();
+  const std::string bytes = EncodeFragment(rows).value();
   EXPECT_TRUE(
       fragment.ParseFromString(std::string(decompressor.Decompress(bytes, kNoLimits).value())));
   return fragment;
 }
+
+proto::Fragment SampleMessage() { return MessageOf(WeekSampleRows()); }
 
 ErrorCode CodeOf(const std::string& bytes) {
   const auto rows = DecodeFragment(bytes);
@@ -169,58 +171,110 @@ TEST(FragmentTest, FlippedBitsInAGoodFrameNeverGiveInvalidRows) {
   EXPECT_GT(refused, 0);
 }
 
-TEST(FragmentTest, SpoiledFragmentsAreRefused) {
-  using Spoil = std::function<void(proto::Fragment&)>;
+using Spoil = std::function<void(proto::Fragment&)>;
+
+TEST(FragmentTest, SpoiledKeysAreRefused) {
   const std::vector<Spoil> spoils = {
       [](auto& f) { f.add_row_hardware(0); },
       [](auto& f) { f.set_row_hardware(0, 2); },
-      [](auto& f) { f.add_contributions(1); },
-      [](auto& f) { f.set_contributions(0, 0); },
-      [](auto& f) { f.add_sum_mean_low(1); },
-      [](auto& f) { f.add_sum_mean_high(1); },
-      [](auto& f) { f.add_sum_mean_squared_low(1); },
-      [](auto& f) { f.add_sum_mean_squared_high(1); },
-      [](auto& f) { f.add_sum_inverse_calls_low(1); },
-      [](auto& f) { f.add_sum_inverse_calls_high(1); },
-      [](auto& f) { f.add_sum_within_squares_low(1); },
-      [](auto& f) { f.add_sum_within_squares_high(1); },
-      [](auto& f) { f.add_sum_within_freedom_low(1); },
-      [](auto& f) { f.add_sum_within_freedom_high(1); },
-      [](auto& f) { f.set_sum_mean_high(0, 1); },
-      [](auto& f) { f.add_bucket_share_per_65536(0); },
-      [](auto& f) { f.set_bucket_share_per_65536(0, 65535); },
-      [](auto& f) { f.set_bucket_share_per_65536(0, ~std::uint32_t{0}); },
-      [](auto& f) { f.add_bounded_calls(1); },
-      [](auto& f) { f.clear_bounded_sum_low(); },
-      [](auto& f) { f.add_bounded_sum_high(0); },
-      [](auto& f) { f.set_bounded_calls(0, 0); },
-      [](auto& f) { f.set_bounded_calls(0, 2); },
-      [](auto& f) { f.set_bounded_sum_low(0, 1001); },
-      [](auto& f) { f.set_bounded_sum_high(0, 1); },
-      [](auto& f) { f.add_sum_mean_cubed_low(0); },
-      [](auto& f) { f.clear_sum_mean_cubed_high(); },
-      [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 1); },
-      [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 6); },
-      [](auto& f) { f.set_sum_mean_cubed_high(0, 1U << 10); },
-      [](auto& f) { f.mutable_fullest_quarter()->clear_week(); },
-      [](auto& f) { f.mutable_fullest_quarter()->add_week(0); },
-      [](auto& f) { f.mutable_fullest_quarter()->set_week(0, 0); },
-      [](auto& f) { f.mutable_fullest_quarter()->add_contributions(0); },
-      [](auto& f) { f.mutable_fullest_quarter()->clear_sum_mean_cubed_low(); },
-      [](auto& f) { f.mutable_fullest_quarter()->set_contributions(0, 0); },
-      [](auto& f) { f.mutable_fullest_quarter()->set_contributions(0, 2); },
-      [](auto& f) { f.mutable_fullest_quarter()->set_sum_mean_cubed_low(0, 0); },
-      [](auto& f) { f.mutable_fullest_quarter()->set_sum_mean_low(0, 1); },
+      [](auto& f) { f.set_row_hardware(0, 1); },  // not in order of first use
+      [](auto& f) { *f.add_hardware() = f.hardware(0); },
+      [](auto& f) { f.add_hardware()->set_architecture("arm"); },
+      [](auto& f) {  // a second index for a class
+        *f.add_hardware() = f.hardware(1);
+        f.set_row_hardware(3, 2);
+      },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
-      [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
-      [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },
+      [](auto& f) { f.mutable_table()->add_row_metric(1); },
+      [](auto& f) { f.mutable_table()->add_row_week(0); },
+      [](auto& f) { f.mutable_table()->set_row_week(1, 0x1000); },
       [](auto& f) { f.mutable_table()->set_strings(0, "a b"); },
       [](auto& f) { f.mutable_table()->mutable_row_api()->SwapElements(0, 5); },
+      [](auto& f) { f.mutable_table()->set_row_api(0, 9); },
+      [](auto& f) { f.mutable_table()->add_row_bucket_count(0); },
+      [](auto& f) { f.mutable_table()->add_row_untimed(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_slot(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_count(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_sum_low(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_sum_high(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_squares_low(0); },
+      [](auto& f) { f.mutable_table()->add_bucket_squares_high(0); },
   };
   for (std::size_t i = 0; i < spoils.size(); ++i) {
     EXPECT_EQ(CodeAfter(spoils[i]), ErrorCode::kCorrupt) << "spoil " << i;
   }
   EXPECT_EQ(CodeAfter([](auto& f) { f.set_format_version(2); }), ErrorCode::kUnsupported);
+}
+
+TEST(FragmentTest, AnApiHasOneIndex) {
+  // Two APIs' rows, and then both with the same name: groups, and what rows are compared with,
+  // would depend on the index.
+  std::vector<stats::StatRow> rows = {SampleRows()[2], SampleRows()[2]};
+  rows[1].key.api.symbol += "_v2";
+  rows[1].key.metric = stats::Metric::kAllocInclusive;
+  proto::Fragment fragment = MessageOf(rows);
+  ASSERT_EQ(CodeOf(Compress(fragment.SerializeAsString(), 3).value()), ErrorCode{});
+  fragment.mutable_table()->set_api_symbol(1, fragment.table().api_symbol(0));
+  EXPECT_EQ(CodeOf(Compress(fragment.SerializeAsString(), 3).value()), ErrorCode::kCorrupt);
+}
+
+// Each column, and the bits.
+using Text = std::string* (proto::Fragment::*)();
+constexpr Text kTexts[] = {&proto::Fragment::mutable_row_kind,
+                           &proto::Fragment::mutable_quarter_week,
+                           &proto::Fragment::mutable_contributions,
+                           &proto::Fragment::mutable_mean,
+                           &proto::Fragment::mutable_mean_squared,
+                           &proto::Fragment::mutable_mean_cubed,
+                           &proto::Fragment::mutable_inverse_calls,
+                           &proto::Fragment::mutable_within_freedom,
+                           &proto::Fragment::mutable_within_squares,
+                           &proto::Fragment::mutable_bucket_count,
+                           &proto::Fragment::mutable_untimed,
+                           &proto::Fragment::mutable_bucket_gap,
+                           &proto::Fragment::mutable_count,
+                           &proto::Fragment::mutable_sum,
+                           &proto::Fragment::mutable_squares,
+                           &proto::Fragment::mutable_share,
+                           &proto::Fragment::mutable_bounded_calls,
+                           &proto::Fragment::mutable_bounded_sum,
+                           &proto::Fragment::mutable_bits};
+
+TEST(FragmentTest, MissingAndAdditionalNumbersAreRefused) {
+  for (const Text text : kTexts) {
+    const bool is_empty = (SampleMessage().*text)()->empty();
+    EXPECT_EQ(CodeAfter([&](auto& f) { (f.*text)()->push_back('\0'); }), ErrorCode::kCorrupt);
+    if (is_empty) continue;
+    EXPECT_EQ(CodeAfter([&](auto& f) { (f.*text)()->pop_back(); }), ErrorCode::kCorrupt);
+    EXPECT_EQ(CodeAfter([&](auto& f) { (f.*text)()->clear(); }), ErrorCode::kCorrupt);
+  }
+}
+
+// Rows have one encoding, so the writer makes the same bytes of everything that is accepted.
+TEST(FragmentTest, EveryFlippedBitIsRefusedOrGivesTheEncodingOfOtherRows) {
+  Decompressor decompressor;
+  for (const auto& rows : {WeekSampleRows(), PartlyPublishedRows()}) {
+    const proto::Fragment good = MessageOf(rows);
+    int accepted = 0;
+    for (const Text text : kTexts) {
+      proto::Fragment fragment = good;
+      std::string& bytes = *(fragment.*text)();
+      for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const char was = bytes[i];
+        for (int bit = 0; bit < 8; ++bit) {
+          bytes[i] = static_cast<char>(was ^ (1 << bit));
+          const std::string message = fragment.SerializeAsString();
+          const auto decoded = DecodeFragment(Compress(message, 1).value());
+          if (!decoded) continue;
+          ++accepted;
+          const std::string again = EncodeFragment(*decoded).value();
+          ASSERT_EQ(decompressor.Decompress(again, kNoLimits).value(), message);
+        }
+        bytes[i] = was;
+      }
+    }
+    EXPECT_GT(accepted, 0);
+  }
 }
 
 TEST(FragmentTest, BombsAreRefused) {

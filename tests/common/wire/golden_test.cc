@@ -6,9 +6,11 @@
 #include <iterator>
 
 #include "common/base/file.h"
+#include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
+#include "common/wire/wire.pb.h"
 #include "common/wire/wire_requests.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/common/wire/lab_samples.h"
@@ -111,11 +113,74 @@ TEST(GoldenTest, FragmentWithFullestQuarters) {
   }
 }
 
+TEST(GoldenTest, FragmentWithATotalOfMoreThanItsParts) {
+  ExpectGoldenFrame("fragment_parts.pb", EncodeFragment(PartlyPublishedRows()).value());
+  const auto rows = DecodeFragment(Golden("fragment_parts.pb.zst")).value();
+  ASSERT_EQ(rows.size(), PartlyPublishedRows().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].histogram, PartlyPublishedRows()[i].histogram);
+    EXPECT_EQ(rows[i].scalars, PartlyPublishedRows()[i].scalars);
+    EXPECT_EQ(rows[i].bounded, PartlyPublishedRows()[i].bounded);
+  }
+}
+
+// The bytes after a column's name in a worked example of FRAGMENTS.md, as far as they are shown.
+std::string BytesInExample(std::string_view example, const std::string& column) {
+  const std::size_t line = example.find("\n" + column + " ");
+  if (line == std::string_view::npos) return "";
+  constexpr std::size_t kNameWidth = 17;
+  std::string bytes;
+  for (std::size_t at = line + 1 + kNameWidth;; at += 3) {
+    const auto byte = HexDecode(example.substr(at, 2));
+    if (!byte) return bytes;
+    bytes += *byte;
+    if (example[at + 2] != ' ') return bytes;
+  }
+}
+
+void ExpectInExample(std::string_view heading, const proto::Fragment& fragment) {
+  const auto file = ReadFile(std::filesystem::path(FIELDCOST_WIRE_DIR) / "FRAGMENTS.md", kMiB);
+  const std::string document = file.value();
+  ASSERT_NE(document.find(heading), std::string::npos);
+  const std::string_view example = std::string_view(document).substr(document.find(heading));
+  const std::pair<const char*, const std::string&> columns[] = {
+      {"row_kind", fragment.row_kind()},
+      {"quarter_week", fragment.quarter_week()},
+      {"contributions", fragment.contributions()},
+      {"mean", fragment.mean()},
+      {"mean_squared", fragment.mean_squared()},
+      {"mean_cubed", fragment.mean_cubed()},
+      {"inverse_calls", fragment.inverse_calls()},
+      {"within_freedom", fragment.within_freedom()},
+      {"within_squares", fragment.within_squares()},
+      {"bucket_count", fragment.bucket_count()},
+      {"untimed", fragment.untimed()},
+      {"bucket_gap", fragment.bucket_gap()},
+      {"count", fragment.count()},
+      {"sum", fragment.sum()},
+      {"squares", fragment.squares()},
+      {"share", fragment.share()},
+      {"bounded_calls", fragment.bounded_calls()},
+      {"bounded_sum", fragment.bounded_sum()}};
+  for (const auto& [name, bytes] : columns) {
+    EXPECT_EQ(HexEncode(BytesInExample(example, name)), HexEncode(bytes)) << heading << name;
+  }
+  const std::string bits = BytesInExample(example, "bits");
+  EXPECT_GE(bits.size(), 10U);
+  EXPECT_TRUE(fragment.bits().starts_with(bits)) << heading;
+}
+
+TEST(GoldenTest, TheDocumentShowsTheColumnsOfFragments) {
+  proto::Fragment fragment;
+  ASSERT_TRUE(fragment.ParseFromString(Golden("fragment_week.pb")));
+  ExpectInExample("## Worked example", fragment);
+}
+
 TEST(GoldenTest, Profile) {
   const auto published = SampleRows();
   std::vector<stats::StatRow> rows;
   std::copy_if(published.begin(), published.end(), std::back_inserter(rows),
-               [](const auto& row) { return row.key.week != 0; });
+               [](const auto& row) { return row.key.hardware != stats::HardwareClass{}; });
   ExpectGoldenFrame("profile.pb", EncodeProfile(rows).value());
   EXPECT_EQ(DecodeProfile(Golden("profile.pb.zst")).value(), ProfileRows(rows));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/crypto/sha256.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::wire {
 namespace {
@@ -64,10 +65,12 @@ std::vector<stats::StatRow> SampleRows() {
   std::vector<stats::StatRow> rows;
   for (const BatchRow& row : batch.rows) {
     for (const stats::HardwareClass& hardware : {stats::HardwareClass{}, batch.hardware}) {
+      const bool is_of_one_week =
+          hardware == batch.hardware && row.metric == stats::Metric::kAllocInclusive;
       rows.push_back({.key = {.api = row.api,
                               .metric = row.metric,
                               .hardware = hardware,
-                              .week = hardware == batch.hardware ? row.week : 0},
+                              .week = is_of_one_week ? row.week : 0},
                       .histogram = row.histogram,
                       .scalars = ScalarsOf(row.histogram)});
     }
@@ -91,10 +94,40 @@ std::vector<stats::StatRow> BoundedSampleRows() {
 std::vector<stats::StatRow> WeekSampleRows() {
   std::vector<stats::StatRow> rows = BoundedSampleRows();
   for (stats::StatRow& row : rows) {
-    if (row.key.week == 0 && row.key.metric == stats::Metric::kWallTime) {
-      row.fullest_quarter = {.week = 2921, .scalars = row.scalars};
+    if (row.key.metric != stats::Metric::kWallTime) continue;
+    row.fullest_quarter = {.week = FirstWeekOfQuarter(2921), .scalars = row.scalars};
+  }
+  return rows;
+}
+
+std::vector<stats::StatRow> PartlyPublishedRows() {
+  constexpr std::uint32_t kMachines = 7;
+  const std::uint32_t quarters[] = {FirstWeekOfQuarter(2921), FirstWeekOfQuarter(2900)};
+  stats::StatRow total{.key = {.api = StepKey(), .metric = stats::Metric::kWallTime},
+                       .fullest_quarter = {.week = quarters[0]}};
+  std::vector<stats::StatRow> classes;
+  for (std::uint32_t machine = 0; machine < kMachines; ++machine) {
+    stats::CostHistogram calls = HistogramOf({20 + machine, 43 * machine + 60, 900 + machine}, 4);
+    calls.Add(4000 + machine, 16);
+    const std::uint32_t quarter = quarters[machine % 2];
+    if (machine % 3 == 0) {
+      stats::StatRow row{.key = total.key, .fullest_quarter = {.week = quarter}};
+      row.key.hardware = SampleBatch().hardware;
+      row.key.hardware.log2_cores = machine / 3;
+      classes.push_back(std::move(row));
+    }
+    for (stats::StatRow* sum : {&total, &classes.back()}) {
+      const stats::ContributionScalars scalars = ScalarsOf(calls);
+      sum->histogram.Merge(calls);
+      sum->scalars.Merge(scalars);
+      sum->weights.Merge(WeightsOf(calls));
+      sum->bounded.Merge(BoundedSumsOf(calls));
+      if (sum->fullest_quarter.week == quarter) sum->fullest_quarter.scalars.Merge(scalars);
     }
   }
+  classes.pop_back();  // the last machine's class is not published
+  std::vector<stats::StatRow> rows = {total};
+  rows.insert(rows.end(), classes.begin(), classes.end());
   return rows;
 }
 

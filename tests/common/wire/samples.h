@@ -16,6 +16,8 @@ std::vector<stats::StatRow> SampleRows();          // as published before weight
 std::vector<stats::StatRow> WeightedSampleRows();  // the same with weights
 std::vector<stats::StatRow> BoundedSampleRows();   // and with bounded sums
 std::vector<stats::StatRow> WeekSampleRows();      // and with fullest quarters
+// A total of seven machines, and the rows of the two classes that six of them belong to.
+std::vector<stats::StatRow> PartlyPublishedRows();
 
 // Keys from the fixed seeds 01..01, 02..02, ...
 crypto::PrivateKey SampleKey(char seed);
