@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/lab_table.h"
+#include "common/wire/period_fragment.h"
 #include "common/wire/profile.h"
 #include "common/wire/wire.pb.h"
 #include "common/wire/wire_requests.h"
@@ -124,6 +125,11 @@ TEST(GoldenTest, FragmentWithATotalOfMoreThanItsParts) {
   }
 }
 
+TEST(GoldenTest, Periods) {
+  ExpectGoldenFrame("periods.pb", EncodePeriodFragment(PeriodSampleRows()).value());
+  EXPECT_EQ(DecodePeriodFragment(Golden("periods.pb.zst")).value(), PeriodSampleRows());
+}
+
 // The bytes after a column's name in a worked example of FRAGMENTS.md, as far as they are shown.
 std::string BytesInExample(std::string_view example, const std::string& column) {
   const std::size_t line = example.find("\n" + column + " ");
@@ -174,6 +180,9 @@ TEST(GoldenTest, TheDocumentShowsTheColumnsOfFragments) {
   proto::Fragment fragment;
   ASSERT_TRUE(fragment.ParseFromString(Golden("fragment_week.pb")));
   ExpectInExample("## Worked example", fragment);
+  proto::PeriodFragment periods;
+  ASSERT_TRUE(periods.ParseFromString(Golden("periods.pb")));
+  ExpectInExample("Worked example, `golden/periods.pb`", periods.rows());
 }
 
 TEST(GoldenTest, Profile) {

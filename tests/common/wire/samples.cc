@@ -6,6 +6,7 @@
 
 #include "common/crypto/sha256.h"
 #include "common/wire/epoch.h"
+#include "common/wire/period_fragment.h"
 
 namespace fieldcost::wire {
 namespace {
@@ -128,6 +129,27 @@ std::vector<stats::StatRow> PartlyPublishedRows() {
   classes.pop_back();  // the last machine's class is not published
   std::vector<stats::StatRow> rows = {total};
   rows.insert(rows.end(), classes.begin(), classes.end());
+  return rows;
+}
+
+std::vector<stats::StatRow> PeriodSampleRows() {
+  const BatchContent batch = SampleBatch();
+  std::vector<stats::StatRow> rows;
+  for (const std::uint32_t week : {2916U, 2920U}) {
+    stats::StatRow row{.key = {.api = batch.rows[0].api,
+                               .metric = stats::Metric::kWallTime,
+                               .week = FirstWeekOfPeriod(week)}};
+    for (int machine = 0; machine < (week == 2916 ? 1 : 2); ++machine) {
+      row.histogram.Merge(batch.rows[0].histogram);
+      row.scalars.Merge(ScalarsOf(batch.rows[0].histogram));
+    }
+    rows.push_back(std::move(row));
+  }
+  rows.push_back({.key = {.api = batch.rows[1].api,
+                          .metric = stats::Metric::kAllocInclusive,
+                          .week = FirstWeekOfPeriod(2921)},
+                  .histogram = batch.rows[1].histogram,
+                  .scalars = ScalarsOf(batch.rows[1].histogram)});
   return rows;
 }
 

@@ -18,6 +18,7 @@ std::vector<stats::StatRow> BoundedSampleRows();   // and with bounded sums
 std::vector<stats::StatRow> WeekSampleRows();      // and with fullest quarters
 // A total of seven machines, and the rows of the two classes that six of them belong to.
 std::vector<stats::StatRow> PartlyPublishedRows();
+std::vector<stats::StatRow> PeriodSampleRows();  // two periods of one metric, one of another
 
 // Keys from the fixed seeds 01..01, 02..02, ...
 crypto::PrivateKey SampleKey(char seed);
