@@ -126,6 +126,7 @@ if [[ -n "$whole" ]]; then
   stage tests/tools/pages/run.sh
   stage tests/aggregator/probe_server/browser/run.sh
   stage tests/tools/exchange/run.sh
+  stage tests/tools/reader/run.sh
   stage tests/packages/run.sh
 fi
 
