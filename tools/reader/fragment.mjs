@@ -6,7 +6,7 @@ import * as limits from './limits.mjs';
 import { metricName } from './metrics.mjs';
 import { COLUMNS, FIRST_COLUMN } from './number_columns.mjs';
 import { parseMessage } from './protobuf.mjs';
-import { ROW_TABLE, checkIndices, checkLengths, readApis } from './row_table.mjs';
+import { BATCH_COLUMNS, ROW_TABLE, checkIndices, checkLengths, readApis } from './row_table.mjs';
 import { checkBounded, checkHistogram, checkQuarter, checkScalars } from './row_rules.mjs';
 import { checkedText } from './texts.mjs';
 import { decompressFrame } from './zstd_frame.mjs';
@@ -178,6 +178,22 @@ function publicSums({ buckets, untimed, scalars, bounded, quarterWeek, quarter }
 }
 
 /**
+ * Refuses classes that are not in the order of first use, and that no row has.
+ * @param {Uint32Array} hardware of each row
+ * @param {number} count
+ */
+function checkFirstUses(hardware, count) {
+  let used = 0;
+  for (const index of hardware) {
+    if (index > used) break;
+    if (index === used) ++used;
+  }
+  if (used !== count || hardware.some((index) => index >= count)) {
+    corrupt('hardware classes out of range or not in the order of first use');
+  }
+}
+
+/**
  * The places of the rows in the table.
  * @param {Record<string, any>} fragment
  * @param {Record<string, any>} table
@@ -187,11 +203,12 @@ function publicSums({ buckets, untimed, scalars, bounded, quarterWeek, quarter }
  */
 function readPlaces(fragment, table, apiCount, classes) {
   const count = table.row_api.length;
+  if (BATCH_COLUMNS.some((name) => table[name].length !== 0)) corrupt('a table of keys has buckets');
   checkLengths('rows', [table.row_metric, table.row_week, fragment.row_hardware], count);
   const [apis, metrics, weeks] = ['row_api', 'row_metric', 'row_week'].map((name) => table[name].uint32());
   const hardware = fragment.row_hardware.uint32();
   checkIndices('APIs', apis, apiCount);
-  checkIndices('hardware', hardware, classes.length);
+  checkFirstUses(hardware, classes.length);
   return Array.from({ length: count }, (_, i) => ({
     api: apis[i],
     metric: metrics[i],

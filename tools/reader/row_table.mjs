@@ -1,4 +1,4 @@
-// The columns of a RowTable (common/wire/BATCHES.md, "Rows as columns") that fragments have.
+// The columns of a RowTable (common/wire/BATCHES.md, "Rows as columns").
 
 import { ReadError, corrupt } from './errors.mjs';
 import * as limits from './limits.mjs';
@@ -26,7 +26,18 @@ export const ROW_TABLE = {
   row_api: column(8, 'uint32'),
   row_metric: column(9, 'uint32'),
   row_week: column(10, 'uint32'),
+  row_bucket_count: column(11, 'uint32'),
+  bucket_slot: column(12, 'uint32'),
+  bucket_count: column(13, 'uint64'),
+  bucket_sum_low: column(14, 'uint64'),
+  bucket_sum_high: column(15, 'uint64'),
+  bucket_squares_low: column(16, 'uint64'),
+  bucket_squares_high: column(17, 'uint64'),
+  row_untimed: column(18, 'uint64'),
 };
+
+/** The columns that only batches have. */
+export const BATCH_COLUMNS = Object.keys(ROW_TABLE).filter((name) => ROW_TABLE[name].number > 10);
 
 /**
  * Refuses columns of different lengths.

@@ -128,8 +128,10 @@ function keysDiffer(left, right) {
 function saveRoot(state, root, bytes, before) {
   state.roots[String(root.version)] = toBase64(bytes);
   if (before === null) return;
-  if (keysDiffer(before.timestampKeys, root.timestampKeys)) state.timestamp = null;
-  if (keysDiffer(before.snapshotKeys, root.snapshotKeys)) state.snapshot = null;
+  if (keysDiffer(before.timestampKeys, root.timestampKeys) || keysDiffer(before.snapshotKeys, root.snapshotKeys)) {
+    state.timestamp = null;
+    state.snapshot = null;
+  }
 }
 
 /**
