@@ -22,8 +22,8 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox",    "ledger", "meta",
-                                                          "held", "progress", "batches"};
+constexpr std::array<const char*, kTables> kTableNames = {
+    "rows", "inbox", "ledger", "meta", "held", "progress", "batches", "published"};
 constexpr int kBackgroundJobs = 2;
 constexpr int kWriteBuffers = 4;  // per table, including flushed ones, before writers wait
 constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // above it the oldest table is flushed

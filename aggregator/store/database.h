@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,10 @@ enum class Table {
   kMeta = 3,
   kHeld = 4,
   kProgress = 5,
-  kBatches = 6
+  kBatches = 6,
+  kPublished = 7
 };
-inline constexpr int kTables = 7;
+inline constexpr int kTables = 8;
 
 enum class DatabaseAccess {
   kWrite,
@@ -71,7 +73,7 @@ class Database {
   // Any number of changes, in ascending order of keys per table, that become visible and durable
   // together, or not at all, by Adopt(). They are written to files of their own and bypass the log
   // and the write buffers, so other writers do not wait for them, and memory does not grow with
-  // their number. Not thread-safe; one at a time.
+  // their number. Not thread-safe; several threads may each have one.
   class SortedSet {
    public:
     explicit SortedSet(Database& database);
@@ -100,6 +102,27 @@ class Database {
     ~Lookup();
     // The value is valid until the next call; nullopt if there is no such entry.
     Result<std::optional<std::string_view>> Find(std::string_view key);
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+
+  // Reads the entries with `begin` <= key < `end` (no upper bound if `end` is empty) one by one,
+  // ascending, without filling the block cache. REQUIRES: does not outlive its database and the
+  // view. Not thread-safe.
+  class Cursor {
+   public:
+    Cursor(const Database& database, Table table, const View* view, std::string begin,
+           std::string end);
+    ~Cursor();
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
+    // Moves to the next entry, the first time to the first one; false if there is none.
+    Result<bool> Next();
+    // Valid until the next call of Next(). REQUIRES: Next() has returned true.
+    std::string_view key() const;
+    std::string_view value() const;
 
    private:
     struct State;
@@ -138,8 +161,10 @@ class Database {
   // unknown whether the changes survive.
   Status Write(WriteSet& changes);
 
-  // Applies all of `changes`, durably. Writers wait while the engine records this, independently of
-  // the number of changes. kIo: it is unknown whether the changes survive.
+  // Applies all changes of these sets, durably and in one step. Writers wait while the engine
+  // records this, independently of the number of changes. REQUIRES: in each table, the keys of a
+  // set are after those of the sets before it. kIo: it is unknown whether the changes survive.
+  Status Adopt(std::span<SortedSet* const> sets);
   Status Adopt(SortedSet& changes);
 
   // False after any write, sync or other operation has failed, including those in the background.

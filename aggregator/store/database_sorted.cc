@@ -1,4 +1,5 @@
-// Writes ascending changes into table files that the engine adopts; looks up ascending keys.
+// Writes ascending changes into table files that the engine adopts; reads entries in ascending
+// order, all or some of them.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -119,18 +120,23 @@ Status Database::SortedSet::Delete(Table table, std::string_view key) {
   return {};
 }
 
-Status Database::Adopt(SortedSet& changes) {
+Status Database::Adopt(std::span<SortedSet* const> sets) {
   if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
   std::vector<rocksdb::IngestExternalFileArg> arguments;
   for (std::size_t table = 0; table < kTables; ++table) {
-    SortedSet::State::Part& part = changes.state_->parts[table];
-    FIELDCOST_TRY(SortedSet::State::Finish(part));
-    if (part.files.empty()) continue;
     rocksdb::IngestExternalFileArg argument;
+    for (SortedSet* const set : sets) {
+      SortedSet::State::Part& part = set->state_->parts[table];
+      FIELDCOST_TRY(SortedSet::State::Finish(part));
+      const auto append = [](const std::vector<std::string>& from, std::vector<std::string>& to) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      append(part.files, argument.external_files);
+      append(part.checksums, argument.files_checksums);
+      append(part.checksum_names, argument.files_checksum_func_names);
+    }
+    if (argument.external_files.empty()) continue;
     argument.column_family = state_->handles[table];
-    argument.external_files = part.files;
-    argument.files_checksums = part.checksums;
-    argument.files_checksum_func_names = part.checksum_names;
     argument.options.verify_file_checksum = false;  // they were just written
     argument.options.move_files = true;
     argument.options.failed_move_fall_back_to_copy = true;  // if the file system has no hard links
@@ -141,6 +147,11 @@ Status Database::Adopt(SortedSet& changes) {
   const rocksdb::Status status = state_->db->IngestExternalFiles(arguments);
   if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
   return {};
+}
+
+Status Database::Adopt(SortedSet& changes) {
+  SortedSet* const set = &changes;
+  return Adopt(std::span(&set, 1));
 }
 
 std::vector<std::string> Database::Cuts(Table table, std::size_t parts) const {
@@ -199,5 +210,47 @@ Result<std::optional<std::string_view>> Database::Lookup::Find(std::string_view 
   if (!iterator.Valid() || ViewOf(iterator.key()) != key) return std::optional<std::string_view>();
   return std::optional(ViewOf(iterator.value()));
 }
+
+struct Database::Cursor::State {
+  State(Database::State& state, std::string first, std::string bound)
+      : database(state), begin(std::move(first)), end(std::move(bound)), end_slice(SliceOf(end)) {}
+  Database::State& database;
+  const std::string begin;
+  const std::string end;
+  const rocksdb::Slice end_slice;               // the iterator refers to it
+  std::unique_ptr<rocksdb::Iterator> iterator;  // null: the table does not exist
+  bool started = false;
+};
+
+Database::Cursor::Cursor(const Database& database, Table table, const View* view, std::string begin,
+                         std::string end)
+    : state_(std::make_unique<State>(*database.state_, std::move(begin), std::move(end))) {
+  rocksdb::ReadOptions options;
+  if (view != nullptr) options.snapshot = view->get();
+  if (!state_->end.empty()) options.iterate_upper_bound = &state_->end_slice;
+  options.fill_cache = false;
+  rocksdb::ColumnFamilyHandle* const handle = database.state_->Handle(table);
+  if (handle == nullptr) return;
+  state_->iterator.reset(database.state_->db->NewIterator(options, handle));
+}
+Database::Cursor::~Cursor() = default;
+
+Result<bool> Database::Cursor::Next() {
+  if (state_->iterator == nullptr) return false;
+  rocksdb::Iterator& iterator = *state_->iterator;
+  if (!state_->started) {
+    iterator.Seek(SliceOf(state_->begin));
+    state_->started = true;
+  } else if (iterator.Valid()) {
+    iterator.Next();
+  }
+  if (!iterator.status().ok()) {
+    return state_->database.ReadError("scan the store", iterator.status());
+  }
+  return iterator.Valid();
+}
+
+std::string_view Database::Cursor::key() const { return ViewOf(state_->iterator->key()); }
+std::string_view Database::Cursor::value() const { return ViewOf(state_->iterator->value()); }
 
 }  // namespace fieldcost::store

@@ -79,8 +79,8 @@ struct Database::State {
   std::unique_ptr<rocksdb::Env> env;                                 // outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*>
-      handles;                         // by Table, null if absent; the default family is last
-  std::uint64_t next_sorted_file = 0;  // names are never reused, see ~SortedSet()
+      handles;  // by Table, null if absent; the default family is last
+  std::atomic<std::uint64_t> next_sorted_file{0};  // names are never reused, see ~SortedSet()
 };
 
 }  // namespace fieldcost::store

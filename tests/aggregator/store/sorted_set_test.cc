@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -78,6 +79,47 @@ TEST(SortedSetTest, ChangesOfAllTablesAppearAtOnceWhenAdopted) {
   EXPECT_EQ(Read(*database), (Entries{{"a", "new"}, {"c", "old"}}));
   EXPECT_EQ(database->Get(Table::kProgress, "n").value(), "1");
   EXPECT_EQ(FilesLeft(dir), 0U);
+}
+
+TEST(SortedSetTest, SeveralSetsAreAdoptedInOneStep) {
+  const TempDir dir;
+  const auto database = MustOpen(dir);
+  Adopt(*database, {{"a", "old"}, {"c", "old"}});
+  {
+    Database::SortedSet first(*database);
+    Database::SortedSet without_changes(*database);
+    Database::SortedSet second(*database);
+    // Written alternately, as by two threads.
+    ASSERT_TRUE(second.Put(Table::kRows, "c", "new").has_value());
+    ASSERT_TRUE(first.Put(Table::kRows, "a", "new").has_value());
+    ASSERT_TRUE(second.Put(Table::kProgress, "n", "1").has_value());
+    ASSERT_TRUE(first.Put(Table::kRows, "b", "new").has_value());
+    const std::array<Database::SortedSet*, 3> sets = {&first, &without_changes, &second};
+    ASSERT_TRUE(database->Adopt(sets).has_value());
+  }
+  EXPECT_EQ(Read(*database), (Entries{{"a", "new"}, {"b", "new"}, {"c", "new"}}));
+  EXPECT_EQ(database->Get(Table::kProgress, "n").value(), "1");
+  EXPECT_EQ(FilesLeft(dir), 0U);
+}
+
+TEST(SortedSetTest, ACursorReadsARangeOfOneMoment) {
+  const TempDir dir;
+  const auto database = MustOpen(dir);
+  Adopt(*database, {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}});
+  const auto view = database->Freeze();
+  Adopt(*database, {{"bb", "5"}});
+  const auto read = [&](const Database::View* moment, const std::string& begin,
+                        const std::string& end) {
+    Entries entries;
+    Database::Cursor cursor(*database, Table::kRows, moment, begin, end);
+    while (cursor.Next().value()) entries.emplace(cursor.key(), cursor.value());
+    EXPECT_FALSE(cursor.Next().value()) << "it stays at the end";
+    return entries;
+  };
+  EXPECT_EQ(read(view.get(), "b", "d"), (Entries{{"b", "2"}, {"c", "3"}}));
+  EXPECT_EQ(read(nullptr, "b", "c"), (Entries{{"b", "2"}, {"bb", "5"}}));
+  EXPECT_EQ(read(nullptr, "c", ""), (Entries{{"c", "3"}, {"d", "4"}}));
+  EXPECT_EQ(read(nullptr, "e", ""), Entries());
 }
 
 TEST(SortedSetTest, UnadoptedChangesLeaveNoFiles) {
