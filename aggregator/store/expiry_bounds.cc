@@ -21,6 +21,12 @@ Status ExpiryBounds::Load() {
   return {};
 }
 
+Result<std::uint32_t> ExpiryBounds::FirstWeekIn(const Database& database,
+                                                const Database::View* view) {
+  FIELDCOST_ASSIGN(const std::uint64_t week, ReadMetaNumber(database, kFirstWeekKey, view));
+  return static_cast<std::uint32_t>(week);
+}
+
 Status ExpiryBounds::Raise(std::uint32_t week, std::uint64_t epoch) {
   week = std::max<std::uint32_t>(week, first_week_);
   epoch = std::max<std::uint64_t>(epoch, first_epoch_);

@@ -22,6 +22,9 @@ class ExpiryBounds {
   // REQUIRES: no other thread uses this object.
   Status Load();
 
+  // The first week in `view`.
+  static Result<std::uint32_t> FirstWeekIn(const Database& database, const Database::View* view);
+
   std::uint32_t first_week() const { return first_week_; }
   std::uint64_t first_epoch() const { return first_epoch_; }
 

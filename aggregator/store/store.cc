@@ -86,6 +86,7 @@ Status Store::State::Load(bool read_only) {
   FIELDCOST_TRY(bounds.Load());
   FIELDCOST_TRY(held.Load());
   FIELDCOST_TRY(kept.Load());
+  FIELDCOST_TRY(published.Load());
   return sums.Replay(read_only);
 }
 

@@ -27,6 +27,9 @@
 
 namespace fieldcost::store {
 
+class PublishedUpdate;
+class PublishedReader;
+
 // The sums of everything ever accepted: exactly once, durably, and always readable in their newest
 // state.
 //
@@ -126,6 +129,10 @@ class Store {
   // REQUIRES: the snapshot does not outlive the store.
   Result<Snapshot> TakeSnapshot();
 
+  // Begins a publication of the newest state. kUnavailable: another one is in progress. REQUIRES:
+  // the result does not outlive the store.
+  Result<std::unique_ptr<PublishedUpdate>> BeginPublishedUpdate();
+
   // Reads every file and compares it with what was written; sums all rows again and compares with
   // the totals; checks every row's key, histogram, scalars, weights and sizes, and those of the
   // held and kept batches; and checks that all tables agree (see DAMAGE.md). May run while batches
@@ -154,8 +161,9 @@ class Store {
   // Whether a value is stored under `name`.
   Result<bool> IsBound(std::string_view name) const;
 
-  // Removes all rows of weeks before `first_week`, and the ledger entries, enrolments and held
-  // batches of epochs before `first_epoch`, durably and in steps that each leave a consistent store
+  // Removes all rows of weeks before `first_week`, published units of quarters that are before it
+  // as a whole, and the ledger entries, enrolments and held batches of epochs before `first_epoch`,
+  // durably and in steps that each leave a consistent store
   // (retention_rules.h computes matching bounds). Neither bound ever decreases. Batches of such
   // epochs are refused from then on (kInvalidArgument); a withdrawal ignores rows of expired weeks,
   // since these are gone. If interrupted, the next call finishes it.
@@ -182,7 +190,8 @@ class Store {
   Status Backup(const std::filesystem::path& directory, std::string_view attachment = {});
   // Restores the newest backup in `directory` as the store of `data_dir`, which must have none
   // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged; kUnsupported: it has another
-  // format. `prepare` gets the attachment before the store exists; its error is returned.
+  // format. `prepare` gets the attachment before the store exists; its error is returned. The first
+  // publication of the restored store must settle (PublishedUpdate::must_settle()).
   using Prepare = std::function<Status(std::string_view untrusted_attachment)>;
   static Status RestoreBackup(const std::filesystem::path& directory,
                               const std::filesystem::path& data_dir, const Prepare& prepare = {});
@@ -237,6 +246,12 @@ class Store::Snapshot {
   using Visitor = std::function<Status(const stats::RowKey& key, const CompactRow& row)>;
   Status ForEach(const Visitor& visit, const RowRange& range) const;
   Status ForEach(const Visitor& visit) const { return ForEach(visit, {}); }
+
+  // The first week that had not expired. ForEach() may visit rows of earlier ones.
+  std::uint32_t first_week() const;
+  // Reads the published units of the range and the marks of withdrawals from them. REQUIRES: the
+  // reader does not outlive the store.
+  PublishedReader ReadPublished(const RowRange& range) const;
 
  private:
   friend class Store;

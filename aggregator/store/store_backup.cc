@@ -38,8 +38,8 @@ Status CheckFormatOf(const std::filesystem::path& directory, const std::filesyst
   return CheckFormat(*database, fmt::format("restore the backup in {}", backups.string()));
 }
 
-// Counts the restore, in the restored store itself.
-Status CountRestoration(const std::filesystem::path& directory) {
+// Notes the restore in the restored store itself: counts it, and makes the next publication settle.
+Status NoteRestoration(const std::filesystem::path& directory) {
   FIELDCOST_ASSIGN(const auto database, Database::Open({.directory = directory,
                                                         .write_buffer_bytes = kSmallBuffer,
                                                         .block_cache_bytes = kSmallBuffer}));
@@ -48,6 +48,7 @@ Status CountRestoration(const std::filesystem::path& directory) {
   const std::uint64_t before = bytes && bytes->size() == 8 ? ReadBigEndian(*bytes) : 0;
   Database::WriteSet changes(*database);
   changes.Put(Table::kMeta, key, NumberKey(before + 1));
+  changes.Put(Table::kMeta, kUnsettledKey, kUnsettled);
   return database->Write(changes);
 }
 
@@ -102,7 +103,7 @@ Status Store::RestoreBackup(const std::filesystem::path& directory,
   }
   FIELDCOST_TRY(CheckFormatOf(unfinished, directory));
   if (prepare) FIELDCOST_TRY(prepare(std::string_view(attachment).substr(kIdentityBytes)));
-  FIELDCOST_TRY(CountRestoration(unfinished));
+  FIELDCOST_TRY(NoteRestoration(unfinished));
   return RenameDurably(unfinished, target);
 }
 

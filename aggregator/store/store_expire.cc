@@ -33,6 +33,7 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
   const auto run = [&]() FIELDCOST_REQUIRES(lock_order::kExpiry, lock_order::kBackup) -> Status {
     FIELDCOST_TRY(state_->RaiseBounds(first_week, first_epoch.value()));
     FIELDCOST_TRY(state_->sums.ExpireRows(state_->bounds.first_week(), report.rows));
+    FIELDCOST_TRY(state_->published.Expire(state_->bounds.first_week()));
     const std::uint64_t bound = state_->bounds.first_epoch();
     FIELDCOST_ASSIGN(const std::uint64_t done,
                      ReadMetaNumber(*state_->database, kEpochsExpiredKey));

@@ -9,8 +9,9 @@ namespace fieldcost::store {
 
 std::string NamedNumberKey(std::string_view name) { return "number/" + std::string(name); }
 
-Result<std::uint64_t> ReadMetaNumber(const Database& database, std::string_view key) {
-  FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, key));
+Result<std::uint64_t> ReadMetaNumber(const Database& database, std::string_view key,
+                                     const Database::View* view) {
+  FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, key, view));
   if (!bytes) return std::uint64_t{0};
   if (bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "the stored {} is malformed", key);
   return ReadBigEndian(*bytes);

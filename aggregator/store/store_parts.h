@@ -22,6 +22,12 @@ inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBa
 inline constexpr char kBindingPrefix[] = "binding/";
 inline constexpr std::string_view kRevokedPrefix = "revoked/";
 
+// Present in Table::kMeta from a restore until a publication has settled.
+inline constexpr char kUnsettledKey[] = "unsettled";
+inline constexpr char kUnsettled[] = "\1";
+// A number in Table::kMeta: the greatest that the last publication contains.
+inline constexpr char kPublishedNumberKey[] = "published_number";
+
 // The error returned by every call after a failure.
 inline Error StoreFailed() {
   return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
@@ -35,8 +41,9 @@ inline std::string NumberKey(std::uint64_t number) {
 
 // The key under which Store::PutNumber() stores a number.
 std::string NamedNumberKey(std::string_view name);
-// A number in Table::kMeta; 0 if it was never set.
-Result<std::uint64_t> ReadMetaNumber(const Database& database, std::string_view key);
+// A number in Table::kMeta; 0 if it was never set. Reads the newest state if `view` is null.
+Result<std::uint64_t> ReadMetaNumber(const Database& database, std::string_view key,
+                                     const Database::View* view = nullptr);
 
 // Size of a row key's first part, its API, which ends with the fifth zero byte.
 std::size_t SizeOfApi(std::string_view row_key);

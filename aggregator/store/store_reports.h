@@ -113,7 +113,9 @@ struct VerifyReport {
   std::uint64_t rows = 0;
   std::uint64_t held_batches = 0;  // on probation: their rows are not in the sums
   std::uint64_t kept_batches = 0;
-  std::uint64_t files = 0;  // table files, all of which were read
+  std::uint64_t published_units = 0;
+  std::uint64_t marked_withdrawals = 0;  // marks of them, one per unit, for the next publication
+  std::uint64_t files = 0;               // table files, all of which were read
   std::uint64_t file_bytes = 0;
   std::uint64_t torn_bytes = 0;  // at the end of a log, torn by a crash
   std::uint64_t ledger_entries = 0;

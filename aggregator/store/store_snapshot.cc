@@ -1,6 +1,7 @@
 // Makes checkpoints on request, and reads rows as of one moment: the part of Store about rows.
 #include <utility>
 
+#include "aggregator/store/published_reader.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
 
@@ -8,19 +9,17 @@ namespace fieldcost::store {
 
 Status Store::Checkpoint() { return state_->sums.CheckpointAndFlush(); }
 
-struct Store::Snapshot::State {
-  const Database* database = nullptr;
-  std::shared_ptr<Database::View> view;
-  std::uint64_t sequence = 0;
-  Totals totals;
-};
-
 Store::Snapshot::Snapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Store::Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Store::Snapshot& Store::Snapshot::operator=(Snapshot&&) noexcept = default;
 Store::Snapshot::~Snapshot() = default;
 std::uint64_t Store::Snapshot::sequence() const { return state_->sequence; }
 const Totals& Store::Snapshot::totals() const { return state_->totals; }
+std::uint32_t Store::Snapshot::first_week() const { return state_->first_week; }
+
+PublishedReader Store::Snapshot::ReadPublished(const RowRange& range) const {
+  return {*state_->database, state_->view, state_->sequence, range.begin, range.end};
+}
 
 Status Store::Snapshot::ForEach(const Visitor& visit, const RowRange& range) const {
   stats::RowKey key;
@@ -55,6 +54,8 @@ Result<Store::Snapshot> Store::TakeSnapshot() {
   snapshot->view = std::move(moment.view);
   snapshot->sequence = moment.number;
   snapshot->totals = moment.totals;
+  FIELDCOST_ASSIGN(snapshot->first_week,
+                   ExpiryBounds::FirstWeekIn(*state_->database, snapshot->view.get()));
   return Snapshot(std::move(snapshot));
 }
 

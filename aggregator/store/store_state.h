@@ -11,10 +11,12 @@
 #include "aggregator/store/held_batches.h"
 #include "aggregator/store/kept_batches.h"
 #include "aggregator/store/lock_order.h"
+#include "aggregator/store/published_units.h"
 #include "aggregator/store/store.h"
 #include "aggregator/store/store_parts.h"
 #include "aggregator/store/stored_sums.h"
 #include "aggregator/store/verify_ledger.h"
+#include "aggregator/store/verify_published.h"
 #include "aggregator/store/write_failure.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
@@ -38,6 +40,7 @@ struct Store::State {
   KeptBatches kept{*database};
   StoredSums sums{*database, options, failure, kept};
   HeldBatches held{*database, options, ledger, bounds, sums};
+  PublishedUnits published{*database, failure};
 
   Mutex expire_mutex;      // lock_order::kExpiry
   Mutex backup_mutex;      // lock_order::kBackup
@@ -54,6 +57,9 @@ struct Store::State {
   Result<LedgerSums> CheckTables(const Database::View* view, const Totals& expected,
                                  VerifyReport& report) const;
   Status CheckStopped(VerifyReport& report) const;  // all tables
+  // Checks the published units in `view`, or now, against rows that the caller adds.
+  Result<PublishedCheck> CheckOfPublished(const std::shared_ptr<Database::View>& view,
+                                          VerifyReport& report) const;
 
   // Subtracts the rows of a delivered batch, and removes everything stored about it.
   Result<WithdrawResult> SubtractDelivered(const std::string& head_key, std::uint64_t sequence,
@@ -73,6 +79,14 @@ struct Store::State {
   Status RaiseBounds(std::uint32_t week, std::uint64_t epoch)
       FIELDCOST_REQUIRES(lock_order::kExpiry, lock_order::kBackup)
           FIELDCOST_EXCLUDES(lock_order::kAgent, lock_order::kWithdrawal);
+};
+
+struct Store::Snapshot::State {
+  const Database* database = nullptr;
+  std::shared_ptr<Database::View> view;
+  std::uint64_t sequence = 0;
+  Totals totals;
+  std::uint32_t first_week = 0;
 };
 
 }  // namespace fieldcost::store

@@ -1,13 +1,13 @@
 // Checks rows, ledger, held and kept batches against each other: the part of Store that verifies.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "aggregator/store/kept.h"
 #include "aggregator/store/store_state.h"
 #include "aggregator/store/verify_ledger.h"
+#include "aggregator/store/verify_published.h"
 #include "common/base/text.h"
-#include "common/stats/contribution.h"
-#include "common/stats/cost_histogram.h"
 
 namespace fieldcost::store {
 namespace {
@@ -17,11 +17,7 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   FIELDCOST_TRY(wire::ValidateApiKey(key.api));
   FIELDCOST_TRY(wire::ValidateHardwareClass(key.hardware));
   if (row.buckets.empty()) return Fail(ErrorCode::kCorrupt, "row without values");
-  const stats::CostHistogram histogram = row.ToHistogram();
-  FIELDCOST_TRY(stats::Validate(histogram));
-  FIELDCOST_TRY(stats::Validate(row.scalars));
-  FIELDCOST_TRY(stats::Validate(row.ToWeights(), histogram, row.scalars.contributions));
-  return stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
+  return CheckSums(row);
 }
 
 // Escapes names, since those of damaged rows may contain anything.
@@ -179,15 +175,30 @@ Result<LedgerSums> Store::State::CheckTables(const Database::View* view, const T
   return found;
 }
 
+Result<PublishedCheck> Store::State::CheckOfPublished(const std::shared_ptr<Database::View>& view,
+                                                      VerifyReport& report) const {
+  FIELDCOST_ASSIGN(const std::uint64_t published_number,
+                   ReadMetaNumber(*database, kPublishedNumberKey, view.get()));
+  // Also reads the marks of withdrawals that are not in the rows yet.
+  constexpr std::uint64_t kAllMarks = std::numeric_limits<std::uint64_t>::max();
+  return PublishedCheck(PublishedReader(*database, view, kAllMarks),
+                        {.first_week = bounds.first_week(),
+                         .published_number = published_number,
+                         .last_number = sums.last_number()},
+                        [&report](const std::string& problem) { Note(problem, report); });
+}
+
 Status Store::CheckRunning(VerifyReport& report) {
   FIELDCOST_ASSIGN(const Snapshot snapshot, TakeSnapshot());
   report.sequence = snapshot.sequence();
   RowSumsCheck rows(report);
+  FIELDCOST_ASSIGN(PublishedCheck units, state_->CheckOfPublished(snapshot.state_->view, report));
   const auto add = [&](const stats::RowKey& key, const CompactRow& row) -> Status {
     rows.Add(key, row);
-    return {};
+    return units.Add(key, row);
   };
   FIELDCOST_TRY(snapshot.ForEach(add));
+  FIELDCOST_TRY(units.Finish(report));
   rows.CompareWith(snapshot.totals());
   // Batches that arrived meanwhile are in the ledger but not in the snapshot.
   FIELDCOST_ASSIGN(const StoredSums::Moment now, state_->sums.MomentBetweenCommits());
@@ -197,13 +208,15 @@ Status Store::CheckRunning(VerifyReport& report) {
 
 Status Store::State::CheckStopped(VerifyReport& report) const {
   RowSumsCheck rows(report);
+  FIELDCOST_ASSIGN(PublishedCheck units, CheckOfPublished(nullptr, report));
   stats::RowKey key;
   const auto add = [&](std::string_view key_bytes, const CompactRow& row) -> Status {
     FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
     rows.Add(key, row);
-    return {};
+    return units.Add(key, row);
   };
   FIELDCOST_TRY(sums.ForEachNewest(add));
+  FIELDCOST_TRY(units.Finish(report));
   const Totals expected = sums.NewestTotals();
   rows.CompareWith(expected);
   FIELDCOST_ASSIGN(const LedgerSums of_ledger, CheckTables(nullptr, expected, report));
@@ -271,6 +284,8 @@ std::vector<std::pair<std::string_view, std::uint64_t>> NumbersOf(const VerifyRe
           {"invalid", report.invalid_rows},
           {"saturated", report.saturated_rows},
           {"kept_batches", report.kept_batches},
+          {"published_units", report.published_units},
+          {"marked_withdrawals", report.marked_withdrawals},
           {"ledger_entries", report.ledger_entries},
           {"problems", report.problems},
           {"files", report.files},

@@ -81,7 +81,8 @@ Result<WithdrawResult> Store::State::SubtractDelivered(const std::string& head_k
   FIELDCOST_ASSIGN(const std::string left, bounds.WithoutExpiredRows(accepted_rows));
   FIELDCOST_TRY(CheckWithdrawable(left));
   ledger.PutWithdrawal(head_key, sequence, result.withdrawn_rows, changes);
-  FIELDCOST_TRY(sums.CommitWithdrawal(changes, WithdrawnRecord(left), kept_number));
+  FIELDCOST_ASSIGN(const std::vector<UnitWeeks> units, published.UnitsToMark(left));
+  FIELDCOST_TRY(sums.CommitWithdrawal(changes, WithdrawnRecord(left), kept_number, units));
   return result;
 }
 

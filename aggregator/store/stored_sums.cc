@@ -4,6 +4,7 @@
 
 #include "aggregator/store/batch_record.h"
 #include "aggregator/store/kept.h"
+#include "aggregator/store/published_codec.h"
 #include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
@@ -149,12 +150,17 @@ Status StoredSums::CommitAdditions(Database::WriteSet& changes, std::string_view
 }
 
 Status StoredSums::CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
-                                    std::optional<std::uint64_t> kept_number) {
+                                    std::optional<std::uint64_t> kept_number,
+                                    std::span<const UnitWeeks> units) {
   recent_.AwaitMemory();
   const InsideGate inside(gate_, lock_order::kCommit);
   const std::uint64_t withdrawal = last_number_.fetch_add(1) + 1;
   changes.Put(Table::kInbox, NumberKey(withdrawal), withdrawn_record);
   if (kept_number) changes.Put(Table::kInbox, RemovalKey(withdrawal, *kept_number), {});
+  for (const UnitWeeks& unit : units) {
+    changes.Put(Table::kPublished, MarkEntryKey(unit.unit_key, withdrawal),
+                EncodeMark({.withdrawal = withdrawal, .record = kept_number, .weeks = unit.weeks}));
+  }
   Status status = Write(changes);
   if (status && kept_number) kept_.AddPending({.withdrawal = withdrawal, .batch = *kept_number});
   if (status) status = recent_.AddRecord(withdrawn_record);

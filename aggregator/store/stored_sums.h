@@ -17,6 +17,7 @@
 #include "aggregator/store/gate.h"
 #include "aggregator/store/kept_batches.h"
 #include "aggregator/store/lock_order.h"
+#include "aggregator/store/published_units.h"
 #include "aggregator/store/recent_rows.h"
 #include "aggregator/store/store_options.h"
 #include "aggregator/store/store_parts.h"
@@ -68,10 +69,12 @@ class StoredSums {
                          std::span<const Addition> additions, const AcceptedRows& rows,
                          StageTimes* stages) FIELDCOST_REQUIRES(lock_order::kAgent)
       FIELDCOST_EXCLUDES(lock_order::kCommit);
-  // Writes the changes together with a withdrawal's record, and removes the batch with this number
-  // once the rows lack it. REQUIRES: every row contains what the record subtracts.
+  // Writes the changes together with a withdrawal's record and its marks for these units, and
+  // removes the batch with this number once the rows lack it. REQUIRES: every row contains what the
+  // record subtracts.
   Status CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
-                          std::optional<std::uint64_t> kept_number)
+                          std::optional<std::uint64_t> kept_number,
+                          std::span<const UnitWeeks> units)
       FIELDCOST_REQUIRES(lock_order::kAgent, lock_order::kWithdrawal)
           FIELDCOST_EXCLUDES(lock_order::kCommit);
 

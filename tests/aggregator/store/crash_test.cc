@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/aggregator/store/batches.h"
+#include "tests/aggregator/store/publish_all.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr unsigned kAgents = 3;
 constexpr int kRandomKills = 24;
+constexpr int kKillsOfPublications = 6;
 
 class Fleet {
  public:
@@ -40,6 +42,7 @@ class Fleet {
       std::string ack;
       unsigned agent = 0;
       std::uint64_t sequence = 0;
+      if (line.starts_with("published ")) published_ = std::stoull(line.substr(10));
       if (!(words >> ack >> agent >> sequence)) continue;
       if (ack == "gone") gone_.insert({agent, sequence});
       if (ack != "ack") continue;
@@ -83,7 +86,28 @@ class Fleet {
     ASSERT_EQ(report->expected.batches, acknowledged_ - withdrawn_);
   }
 
+  // The published units are those of one publication, with a mark for each withdrawal since then.
+  void ExpectWholePublications() {
+    auto store = Store::Open({.data_dir = data_dir_, .checkpoint_seconds = 0});
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    const std::uint64_t version = (*store)->GetNumber("version").value();
+    ASSERT_GE(version, published_);
+    const auto found = (*store)->Verify();
+    ASSERT_TRUE(found.has_value());
+    ASSERT_TRUE(found->ok()) << found->first_problem;
+    marked_ += found->marked_withdrawals;
+    const Status again = PublishAll(**store, version + 1);
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    const auto after = (*store)->Verify();
+    ASSERT_TRUE(after.has_value());
+    ASSERT_TRUE(after->ok()) << after->first_problem;
+    ASSERT_EQ(after->marked_withdrawals, 0U);
+    published_ = version + 1;
+  }
+
   std::uint64_t withdrawn() const { return withdrawn_; }
+  std::uint64_t published() const { return published_; }
+  std::uint64_t marked() const { return marked_; }
 
  private:
   // Records that the agent's next batch is stored. Batches to be withdrawn are not part of the
@@ -105,6 +129,8 @@ class Fleet {
   std::set<Batch> gone_;  // acknowledged withdrawals
   std::uint64_t withdrawn_ = 0;
   std::uint64_t acknowledged_ = 0;
+  std::uint64_t published_ = 0;  // the last version that is known to be complete
+  std::uint64_t marked_ = 0;     // marks found after kills
   Sums sums_;
   TestBatch batch_;
 };
@@ -129,6 +155,33 @@ TEST(StoreCrashTest, EveryAcknowledgedBatchSurvivesAKillAtAnyMoment) {
     ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
   }
   EXPECT_GT(fleet.withdrawn(), 0U);
+}
+
+TEST(StoreCrashTest, PublishedUnitsAndMarksAgreeWithTheRowsAfterAKillAtAnyMoment) {
+  const std::uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::cout << "seed " << seed << "\n";
+  std::mt19937_64 random(seed);
+  const testing::TempDir dir;
+  Fleet fleet(dir.path() / "data");
+  for (int cycle = 0; cycle < kKillsOfPublications; ++cycle) {
+    SCOPED_TRACE("cycle " + std::to_string(cycle));
+    testing::BackgroundProcess writer(fleet.Command({"publish", "0"}));
+    for (std::uint64_t left = 1 + random() % 5; left > 0; --left) {
+      ASSERT_TRUE(writer.WaitForLine("published "));
+    }
+    for (std::uint64_t left = random() % 8; left > 0; --left) {
+      ASSERT_TRUE(writer.WaitForLine("ack "));
+    }
+    writer.Signal(SIGKILL);
+    const testing::ProcessResult result = writer.Wait();
+    ASSERT_EQ(result.signal, SIGKILL) << result.output;
+    ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
+    ASSERT_NO_FATAL_FAILURE(fleet.ExpectWholePublications());
+    ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
+  }
+  EXPECT_GT(fleet.published(), static_cast<std::uint64_t>(kKillsOfPublications));
+  EXPECT_GT(fleet.marked(), 0U);
 }
 
 TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {

@@ -69,7 +69,7 @@ WRONG = {
         "calling function 'Step' requires holding mutex 'kHeld'",
     "ledger_.PutWithdrawal(key_, 1, 1, changes_);": "calling function 'PutWithdrawal' requires holding mutex 'kAgent'",
     "const AgentLock lock(ledger_.agent_locks(), agent_id);"
-    "static_cast<void>(sums_.CommitWithdrawal(changes_, {}, {}));":
+    "static_cast<void>(sums_.CommitWithdrawal(changes_, {}, {}, {}));":
         "calling function 'CommitWithdrawal' requires holding mutex 'kWithdrawal'",
     "static_cast<void>(bounds_.Raise(1, 1));": "calling function 'Raise' requires holding mutex 'kWithdrawal'",
     "static_cast<void>(kept_.Forget(1));": "calling function 'Forget' requires holding mutex 'kBackup'",

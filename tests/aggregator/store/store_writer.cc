@@ -4,7 +4,8 @@
 // STAGE is "frozen" or "written": the process kills itself in its COUNT-th checkpoint. With "full"
 // instead, no file may grow any more after COUNT batches of the first agent. Batches that are
 // refused then, and once there is room again, are printed as "refused CODE". The process exits with
-// status 3 if neither a checkpoint nor a backup (to DATA_DIR.backups) succeeds then.
+// status 3 if neither a checkpoint nor a backup (to DATA_DIR.backups) succeeds then. With "publish"
+// (COUNT is ignored), one more thread publishes all the time, and prints "published VERSION".
 //   store_writer DATA_DIR expire WEEK EPOCH
 // opens the store, prints "ready" and expires older data.
 //   store_writer DATA_DIR remove AGENT
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "tests/aggregator/store/batches.h"
+#include "tests/aggregator/store/publish_all.h"
 
 namespace {
 
@@ -79,6 +81,14 @@ void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after,
   }
 }
 
+void PublishOften(Store& store) {
+  auto version = store.GetNumber("version");
+  while (version) {
+    if (!fieldcost::store::PublishAll(store, ++*version)) ::_exit(4);
+    ::dprintf(1, "published %llu\n", static_cast<unsigned long long>(*version));
+  }
+}
+
 int Expire(const std::string& data_dir, std::uint32_t week, std::uint64_t epoch) {
   auto store = Store::Open({.data_dir = data_dir, .checkpoint_seconds = 0});
   if (!store || ::dprintf(1, "ready\n") < 0) return 1;
@@ -113,11 +123,14 @@ int main(int argument_count, char** arguments) {
       .data_dir = words.at(0), .checkpoint_rows = 30, .checkpoint_seconds = 3600};
   std::atomic<int> left{0};
   int full_after = -1;
+  bool publish = false;
   if (words.size() > 2 + agents) {
     const std::string& stage_name = words.at(2 + agents);
     const int count = std::stoi(words.at(3 + agents));
     if (stage_name == "full") {
       full_after = count;
+    } else if (stage_name == "publish") {
+      publish = true;
     } else {
       const auto stage =
           stage_name == "frozen" ? CheckpointStage::kFrozen : CheckpointStage::kWritten;
@@ -139,6 +152,7 @@ int main(int argument_count, char** arguments) {
            words.at(0) + ".backups");
     });
   }
+  if (publish) threads.emplace_back([&] { PublishOften(**store); });
   for (std::thread& thread : threads) thread.join();
   return 0;
 }

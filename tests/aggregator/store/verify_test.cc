@@ -10,11 +10,13 @@
 #include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
+#include "aggregator/store/published_codec.h"
 #include "aggregator/store/store.h"
 #include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "tests/aggregator/store/batches.h"
+#include "tests/aggregator/store/publish_all.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::store {
@@ -201,6 +203,125 @@ TEST_F(VerifyTest, MoreContributionsThanTheRowsHaveAreFoundInAStoppedStore) {
   const auto report = Store::VerifyStopped(options_);
   ASSERT_TRUE(report.has_value());
   EXPECT_THAT(report->first_problem, HasSubstr("week 2901: the ledger has 1000 contributions"));
+}
+
+// Unit and mark of a row that has contributions, and whose unit was published.
+class VerifyPublishedTest : public VerifyTest {
+ protected:
+  void SetUp() override {
+    VerifyTest::SetUp();
+    const auto store = Store::Open(options_);
+    ASSERT_TRUE(store.has_value());
+    ASSERT_TRUE(PublishAll(**store, 1).has_value());
+    for (const auto& [key, entry] : PublishedOf(**store)) {
+      key_ = key;
+      unit_ = *entry.unit;
+    }
+    ASSERT_FALSE(unit_.cuts.empty());
+    number_ = (*store)->sequence();
+    AppendUnitKey(key_, unit_key_);
+  }
+  void PutUnit(const PublishedUnit& unit) {
+    Put(Table::kPublished, UnitEntryKey(unit_key_), EncodePublishedUnit(unit).value());
+  }
+  void PutMark(const WithdrawalMark& mark) {
+    Put(Table::kPublished, MarkEntryKey(unit_key_, mark.withdrawal), EncodeMark(mark));
+  }
+
+  PublishedKey key_;
+  std::string unit_key_;
+  PublishedUnit unit_;
+  std::uint64_t number_ = 0;  // the greatest that the publication contains
+};
+
+TEST_F(VerifyPublishedTest, AGoodTableIsGood) { ExpectProblem(""); }
+
+TEST_F(VerifyPublishedTest, FindsCutsThatTheRowsDoNotHave) {
+  unit_.cuts[0].sums.Add(unit_.cuts[0].sums);
+  unit_.classes.clear();
+  PutUnit(unit_);
+  ExpectProblem("quarter of week 2899): more was published than the rows have");
+}
+
+TEST_F(VerifyPublishedTest, FindsPublishedUnitsWithoutRows) {
+  std::string unit_key;
+  for (const char* soname : {"liba.so", "libz.so"}) {
+    unit_key.clear();
+    AppendUnitKey({.api = {.soname = soname, .symbol = "f"}, .first_week = 2899}, unit_key);
+    Put(Table::kPublished, UnitEntryKey(unit_key), EncodePublishedUnit(unit_).value());
+    ExpectProblem(std::string(soname) + "!f (wall_time, quarter of week 2899): more was published");
+    Delete(Table::kPublished, UnitEntryKey(unit_key));
+  }
+}
+
+TEST_F(VerifyPublishedTest, FindsPartsThatTheirClassDoesNotHave) {
+  ASSERT_FALSE(unit_.classes.empty());
+  unit_.classes[0].hardware.os_release = "debian-13";
+  PutUnit(unit_);
+  ExpectProblem("debian-13 than the rows have");
+}
+
+TEST_F(VerifyPublishedTest, FindsImpossiblePublishedSums) {
+  unit_.cuts[0].sums.scalars.sum_mean_squared = 0;
+  unit_.cuts[0].sums.scalars.sum_mean = 1'000'000;
+  unit_.classes.clear();
+  PutUnit(unit_);
+  ExpectProblem("published sums: ");
+}
+
+TEST_F(VerifyPublishedTest, FindsCutsNewerThanTheLastPublication) {
+  unit_.cuts.back().ranges.back().until_number = number_ + 1;
+  PutUnit(unit_);
+  ExpectProblem("a cut is newer than the last publication");
+}
+
+TEST_F(VerifyPublishedTest, FindsMarksThatTheLastPublicationHasHandled) {
+  PutMark({.withdrawal = number_, .record = 1, .weeks = 2});
+  ExpectProblem("a withdrawal is marked, but the last publication has handled it");
+}
+
+TEST_F(VerifyPublishedTest, FindsMarksOfWithdrawalsThatNeverCame) {
+  PutMark({.withdrawal = number_ + 1, .record = 1, .weeks = 2});
+  ExpectProblem("a withdrawal is marked that never came");
+}
+
+TEST_F(VerifyPublishedTest, FindsMarksOfWithdrawalsThatAreOlderThanTheirBatch) {
+  {
+    const auto store = Store::Open(options_);
+    TestBatch batch;
+    MakeTestBatch(kAgent, 1, batch, nullptr);
+    ASSERT_TRUE((*store)->Withdraw(batch.Undo()).has_value());
+  }
+  PutMark({.withdrawal = number_ + 1, .record = number_ + 1, .weeks = 2});
+  ExpectProblem("a withdrawal is marked that is older than its batch");
+}
+
+TEST_F(VerifyPublishedTest, AWithdrawalWithoutItsMarkIsFound) {
+  {
+    const auto store = Store::Open(options_);
+    TestBatch batch;
+    MakeTestBatch(kAgent, 1, batch, nullptr);
+    ASSERT_TRUE((*store)->Withdraw(batch.Undo()).has_value());
+  }
+  ExpectProblem("");
+  Change([&](Database& database, Database::WriteSet& changes) {
+    ASSERT_TRUE(database
+                    .ForPrefix(Table::kPublished, std::string(1, kMarkPrefix),
+                               [&](std::string_view key, std::string_view) -> Status {
+                                 changes.Delete(Table::kPublished, key);
+                                 return {};
+                               })
+                    .has_value());
+  });
+  ExpectProblem("more was published than the rows have");
+}
+
+TEST_F(VerifyPublishedTest, MalformedEntriesAreFound) {
+  Put(Table::kPublished, UnitEntryKey(unit_key_), "\1");
+  ExpectProblem("stored published unit is malformed");
+  PutUnit(unit_);
+  Put(Table::kPublished, MarkEntryKey(unit_key_, number_ + 1), "\1");
+  ExpectProblem("stored mark of a withdrawal is malformed");
 }
 
 TEST_F(VerifyTest, AnEntryOfNoKnownKindIsFound) {

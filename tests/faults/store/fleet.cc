@@ -6,6 +6,8 @@
 #include <optional>
 #include <thread>
 
+#include "tests/aggregator/store/publish_all.h"
+
 namespace fieldcost::faults {
 namespace {
 
@@ -136,9 +138,20 @@ Status Fleet::Expire(Store& store, bool& refused) {
   return {};
 }
 
+Status Fleet::Publish(Store& store, std::uint64_t version, bool& refused) {
+  const Status status = store::PublishAll(store, version);
+  refused = !status;
+  if (refused && status.error().code == ErrorCode::kCorrupt) {
+    return Broken("a publication: " + status.error().message);
+  }
+  return {};
+}
+
 Status Fleet::Operate(Store& store, bool expire, Random& random, bool& refused) {
   if (expire && random() % 6 == 0) return Expire(store, refused);
-  switch (random() % 4) {
+  switch (random() % 5) {
+    case 4:
+      return Publish(store, random(), refused);
     case 0: {
       refused = !store.Checkpoint();
       return {};
@@ -262,8 +275,12 @@ Status Fleet::Check(Store& store) {
     std::erase_if(*some, [&](const auto& row) { return expired && row.first.week < kWeekLeft; });
   }
   if (rows != sums) return Broken("the rows are not the sum of what was sent");
+  bool refused = false;
+  FIELDCOST_TRY(Publish(store, 0, refused));
+  if (refused) return Broken("a publication is refused on a disk without faults");
   FIELDCOST_ASSIGN(const auto after, store.Verify());
   if (!after.ok()) return Broken(after.first_problem);
+  if (after.marked_withdrawals != 0) return Broken("a publication has left marks");
   if (after.expected.batches != batches) {
     return Broken("the store counts " + std::to_string(after.expected.batches) +
                   " batches, there were " + std::to_string(batches));

@@ -14,9 +14,9 @@
 namespace fieldcost::faults {
 
 // Agents as the store sees them, and the responses they received: the reference for checking a
-// store after a fault. Agents send, repeat, withdraw and enrol. An operator revokes, makes
-// checkpoints, verifies, and expires the older of the two weeks in the batches. All of this happens
-// concurrently in real threads.
+// store after a fault. Agents send, repeat, withdraw and enrol. An operator revokes, publishes,
+// makes checkpoints, verifies, and expires the older of the two weeks in the batches. All of this
+// happens concurrently in real threads.
 class Fleet {
  public:
   // `probation_batches` as in StoreOptions: rows of agents that sent fewer are not in the sums.
@@ -60,6 +60,7 @@ class Fleet {
   Status Act(store::Store& store, Agent& agent, Random& random, bool& refused);
   Status Operate(store::Store& store, bool expire, Random& random, bool& refused);
   Status Expire(store::Store& store, bool& refused);
+  Status Publish(store::Store& store, std::uint64_t version, bool& refused);
   Status Resend(store::Store& store, Agent& agent);
   Status CheckRevoked(store::Store& store) const;
 
