@@ -45,7 +45,7 @@ inline constexpr std::array kRequestBounds = std::to_array<double>(
     {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0});
 using Latency = Durations<kRequestBounds>;
 
-// Their stages, most of which take less than a millisecond.
+// The stages of a batch. Most take less than a millisecond.
 inline constexpr std::array kStageBounds =
     std::to_array<double>({0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025,
                            0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0});

@@ -115,7 +115,7 @@ struct VerifyReport {
   std::uint64_t kept_batches = 0;
   std::uint64_t published_units = 0;
   std::uint64_t marked_withdrawals = 0;  // marks of them, one per unit, for the next publication
-  std::uint64_t files = 0;               // table files, all of which were read
+  std::uint64_t files = 0;               // table files; every one was read
   std::uint64_t file_bytes = 0;
   std::uint64_t torn_bytes = 0;  // at the end of a log, torn by a crash
   std::uint64_t ledger_entries = 0;
